@@ -174,9 +174,9 @@ impl Physics {
         with_neighbours.chain(at_colliders).chain(woken).collect()
     }
 
-    /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, whose
-    /// bodies it also records, and with moved bodies that are not dynamic. It compares with the state after that step, so the result does
-    /// not depend on how often edits were detected since.
+    /// Makes Rapier find contacts again that it would otherwise recycle from the last step: with changed colliders, and
+    /// with moved bodies that are not dynamic. It compares with the state after that step, so the result does not depend
+    /// on how often edits were detected since. Also records the bodies of changed colliders.
     fn renew_contacts(&mut self) {
         let Self {
             world,
