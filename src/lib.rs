@@ -193,6 +193,10 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 /// The displayed poses stay the same until the present is reached, and then move [smoothly](Simulation::correction) to
 /// the corrected motion. Inserted bodies get their earlier keys if the order of insertions and removals is the same.
 ///
+/// A body with the same key that was inserted in the same step counts as the same body if its
+/// [`user_data`](rapier::dynamics::RigidBody::user_data) is equal, too. So give bodies an id there when you build them,
+/// and do not change it. Another body jumps to its place.
+///
 /// # Cost
 /// With 200 moving bodies, a frame with a step takes 1.6 to 2.0 times as long while each state is kept, or 1.1 times
 /// with an [`interval`](rewind::Kept::interval) of 8. Going back costs as much as saving a state.
