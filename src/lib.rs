@@ -195,7 +195,7 @@ pub use time::{clock::Step, rate::Rate, stepping::Stepping};
 ///
 /// A body with the same key that was inserted in the same step counts as the same body if its
 /// [`user_data`](rapier::dynamics::RigidBody::user_data) is equal, too. So give bodies an id there when you build them,
-/// and do not change it. Another body jumps to its place.
+/// and do not change it. Another body jumps to its own pose.
 ///
 /// # Cost
 /// With 200 moving bodies, a frame with a step takes 1.6 to 2.0 times as long while each state is kept, or 1.1 times

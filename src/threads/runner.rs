@@ -170,6 +170,8 @@ where
         hooks: H,
         settings: RunnerSettings,
     ) -> (Self, Worker<H>) {
+        // The game may just have assigned the state. Its timeline begins before the view.
+        simulation.take_over();
         let now = simulation.clock().real_time();
         // The view takes over the displayed poses, so that its first frame continues from them.
         let view = View::new(settings, simulation.take_screen(), now);

@@ -118,7 +118,9 @@ impl<E> View<E> {
     /// the newest state. The displayed time goes back only if the simulation does.
     pub(super) fn show(&mut self, now: Duration) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
-            // No state has arrived, so the poses stay. The screen's lists are those of the frame before this view.
+            // No state has arrived, so the poses stay. The screen's lists are those of the frame before this view. If a
+            // rollback is unfinished, this may take many frames, in which visual errors stay.
+            self.now = now;
             return self.repeat_picture(self.screen.time());
         };
         let (timeline, end) = (snapshot.timeline, snapshot.time);

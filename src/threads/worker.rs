@@ -109,8 +109,7 @@ impl<H: Hooks> Worker<H> {
             panicked: None,
             removed: RemovedBodies::default(),
         };
-        // The runner needs a first state, which the game may just have assigned. No runner uses the mailbox yet.
-        worker.simulation.take_over();
+        // The runner needs a first state. No runner uses the mailbox yet.
         worker.publish();
         worker.hand_over();
         worker

@@ -143,6 +143,8 @@ impl Overlap {
             events: usize::MAX,
             ..RunnerSettings::default()
         };
+        // The game may just have assigned the state. Its timeline begins before the view.
+        simulation.take_over();
         let real_time = simulation.clock().real_time();
         let mut overlap = Self {
             view: View::new(settings, simulation.take_screen(), real_time),

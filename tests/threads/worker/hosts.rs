@@ -451,3 +451,78 @@ fn a_rollback_in_a_pause_moves_a_body_only_by_its_correction() {
         assert!(by < 0.01, "{by} m in {kind}");
     }
 }
+
+#[test]
+fn a_host_of_an_assigned_state_begins_its_picture_once() {
+    let (mut first, key) = flyer_in_space();
+    first.physics.shift_origin(Vector::X * 100.0).unwrap();
+    let assigned = || {
+        let mut simulation = Simulation::new(Rate::hz(100));
+        simulation.physics = first.physics.clone();
+        let above = Pose::from_translation(Vector::Y);
+        simulation.physics.show_from(key, above).unwrap();
+        simulation
+    };
+    let mut alone = assigned();
+    let mut overlap = Overlap::new(assigned()).unwrap();
+    let mut driver = Driver::new(assigned(), Idle);
+    let mut last = [1.0; 3];
+    for i in 0..10 {
+        let frame = alone.advance(MS(10), |_, _| ());
+        overlap.frame(MS(10), &mut Idle).unwrap();
+        driver.in_time(MS(10 * i));
+        driver.frame(MS(10 * i));
+        let hosts = [
+            (alone.pose(key), frame.origin_shift),
+            (overlap.view().pose(key), overlap.view().origin_shift()),
+            (driver.view().pose(key), driver.view().origin_shift()),
+        ];
+        for ((pose, shift), last) in hosts.into_iter().zip(&mut last) {
+            assert_eq!(shift, Vector::ZERO, "frame {i}");
+            let y = pose.unwrap().translation.y;
+            assert!(*last - y < 0.1, "{last} to {y} in frame {i}");
+            *last = y;
+        }
+    }
+}
+
+/// A hook that fails in this many resimulated steps.
+struct FailsAgain(u32);
+
+impl Hooks for FailsAgain {
+    type Error = ();
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), ()> {
+        let fails = step.is_resimulated && self.0 > 0;
+        self.0 -= u32::from(fails);
+        if fails { Err(()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn visual_errors_stay_in_a_view_that_begins_in_a_rollback() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 60,
+        ..Kept::default()
+    });
+    simulation
+        .physics
+        .body_mut(key)
+        .unwrap()
+        .set_linvel(Vector::ZERO, true);
+    simulation.advance(MS(100), |_, _| ());
+    let above = Pose::from_translation(Vector::Y);
+    simulation.physics.show_from(key, above).unwrap();
+    simulation.advance(MS(1), |_, _| ());
+    simulation.roll_back(2).unwrap();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut hooks = FailsAgain(40);
+    let mut last = 1.0;
+    for i in 0..60 {
+        let _ = overlap.frame(MS(16), &mut hooks);
+        let y = overlap.view().pose(key).unwrap().translation.y;
+        assert!(last - y < 0.1, "{last} to {y} in frame {i}");
+        last = y;
+    }
+}
