@@ -222,9 +222,9 @@ impl Physics {
             self.forget_body(dead);
         }
         let changes = &mut self.running.changes;
-        if changes.scope == Scope::All {
-            // With this scope, the game may have gone back in time, and the last frame may have displayed another body
-            // with this key, whose visual error must not pass to the new one.
+        if changes.scope != Scope::Listed {
+            // With a wider scope, the game may have gone back in time, and another body may have had this key. Its
+            // visual error and its requested pose must not pass to the new one.
             changes.list.push(Change::KeyReused(key, None));
         }
         self.insert_poses(key, handle);

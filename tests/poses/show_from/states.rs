@@ -277,3 +277,32 @@ fn an_earlier_teleport_does_not_cancel_a_request_of_a_corrected_state() {
         assert!((shown.y - 7.0).abs() < 1e-5, "{shown}");
     }
 }
+
+#[test]
+fn a_body_with_the_key_of_one_that_going_back_removes_does_not_begin_at_the_pose() {
+    let ways: [fn(&mut Simulation); 3] = [
+        |simulation| simulation.rewind(7).unwrap(),
+        |simulation| {
+            simulation.roll_back(7).unwrap();
+            simulation.set_tick(100);
+            simulation.begin_frame(MS(0));
+        },
+        |simulation| simulation.resimulate(7, |_, _| ()).unwrap(),
+    ];
+    for go_back in ways {
+        let (mut simulation, _) = flight();
+        keep(&mut simulation);
+        advance(&mut simulation, 50);
+        let insert = |physics: &mut Physics, y| {
+            let body = RigidBodyBuilder::fixed().translation(Vector::Y * y);
+            physics.insert(body, ball())
+        };
+        let first = insert(&mut simulation.physics, 0.0);
+        simulation.physics.show_from(first, hand()).unwrap();
+        go_back(&mut simulation);
+        let key = insert(&mut simulation.physics, 3.0);
+        simulation.end_frame();
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.pose(key).unwrap(), translation(0.0, 3.0, 0.0));
+    }
+}

@@ -288,6 +288,30 @@ fn a_hook_lets_a_body_begin_at_a_pose_with_its_step() {
 }
 
 #[test]
+fn a_body_with_the_key_of_one_that_a_rewind_removes_does_not_begin_at_its_pose() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 50,
+        ..simulation.kept()
+    });
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 10);
+    let simulation = overlap.simulation(&mut game).unwrap();
+    let insert = |simulation: &mut Simulation, y| {
+        let body = RigidBodyBuilder::fixed().translation(Vector::Y * y);
+        simulation.physics.insert(body, scenes::ball())
+    };
+    let first = insert(simulation, 5.0);
+    let far = translation(50.0, 0.0, 0.0);
+    simulation.physics.show_from(first, far).unwrap();
+    simulation.rewind(2).unwrap();
+    let key = insert(simulation, 3.0);
+    frames(&mut overlap, &mut game, 3);
+    let pose = overlap.view().pose(key).unwrap();
+    assert_eq!(pose, translation(0.0, 3.0, 0.0));
+}
+
+#[test]
 fn all_events_of_a_long_frame_are_displayed() {
     let mut simulation = scenes::space(60);
     let settings = simulation.clock_settings_mut();
