@@ -54,8 +54,8 @@ pub struct Screen {
     /// The origin of the last picture or, before the first one, of the state with which the simulation began.
     origin: Option<Origin>,
     origin_shift: Vector,
-    /// The number of the first frame after the game was loaded, or 0. The changes of earlier frames are unknown.
-    first_since_load: u64,
+    /// The number of the last frame before the game was loaded, if it was. The changes since that frame are unknown.
+    loaded_after: Option<u64>,
     number: u64,
     time: f64,
 }
@@ -156,7 +156,8 @@ impl Screen {
         Self {
             // Without the version of the movers, the first picture compares all bodies.
             displayed: origin.map(|_| (None, alpha)),
-            first_since_load: number.saturating_add(1),
+            loaded_after: Some(number),
+            number,
             time,
             origin,
             ..Self::default()
@@ -177,7 +178,7 @@ impl Screen {
     }
 
     fn has_displayed(&self) -> bool {
-        self.displayed.is_some() || self.number > 0
+        self.displayed.is_some() || self.number > self.loaded_after.unwrap_or(0)
     }
 }
 
@@ -260,7 +261,7 @@ impl Screen {
     /// Returns the bodies whose pose may have changed since an earlier frame, perhaps some of them twice, or `None` if
     /// that frame is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
-        if frame < self.first_since_load {
+        if Some(frame) <= self.loaded_after {
             return None;
         }
         match self.number.checked_sub(frame)? {
@@ -277,7 +278,7 @@ impl Screen {
 
     /// Returns the bodies that were removed after an earlier frame, or `None` if that frame is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
-        if frame < self.first_since_load {
+        if Some(frame) <= self.loaded_after {
             return None;
         }
         match self.number.checked_sub(frame)? {

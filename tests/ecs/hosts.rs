@@ -698,3 +698,23 @@ fn a_body_that_is_inserted_in_a_pause_keeps_its_entity_and_a_removed_one_loses_i
     let expected: Vec<u64> = (1..10).map(|n| 6 * n + 1).collect();
     assert_eq!(removed, expected);
 }
+
+#[cfg(feature = "serde")]
+#[test]
+fn bodies_at_rest_of_a_loaded_simulation_are_listed_only_at_first() {
+    Host::each(|mut start| {
+        for entity in 0..10_u16 {
+            let body = RigidBodyBuilder::fixed().translation(Vector::X * f32::from(entity));
+            let key = (start.simulation.physics).insert(body, ColliderBuilder::ball(0.1));
+            start.shared.game().map.insert(key, entity.into());
+        }
+        for _ in 0..50 {
+            start.frame(10);
+        }
+        start.simulation = Simulation::load(&start.simulation.save().unwrap()).unwrap();
+        let (mut host, mut shared) = start.host();
+        assert_eq!(map_frames(&mut host, &mut shared, 3).1.len(), 10);
+        let (lost, drawn) = map_frames(&mut host, &mut shared, 5);
+        assert!(lost.is_empty() && drawn.is_empty(), "{drawn:?}");
+    });
+}
