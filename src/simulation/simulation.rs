@@ -172,9 +172,15 @@ impl Simulation {
         std::mem::take(&mut self.screen)
     }
 
-    /// Takes a screen over from a view on another thread. `undisplayed` are the changes that the view has received and
-    /// not displayed. The changes in this state are later.
-    pub(crate) fn put_screen(&mut self, mut screen: Screen, mut undisplayed: Changes) {
+    /// Takes a screen over from a view on another thread. `moment` is the tick, the alpha and the time of the view's
+    /// last picture, if there was one. `undisplayed` are the changes that the view has received and not displayed. The
+    /// changes in this state are later.
+    pub(crate) fn put_screen(
+        &mut self,
+        mut screen: Screen,
+        moment: Option<(u64, f32, Duration)>,
+        mut undisplayed: Changes,
+    ) {
         screen.return_from_view();
         // In a rollback, the changes up to the present wait for its end.
         let changes = match &mut self.steps.rollback {
@@ -184,7 +190,13 @@ impl Simulation {
         undisplayed.append(std::mem::take(changes));
         *changes = undisplayed;
         // The view has counted frames, too, and their numbers never go back.
-        self.frame.number = self.frame.number.max(screen.number());
+        let frame = &mut self.frame;
+        frame.number = frame.number.max(screen.number());
+        // The report tells of the displayed poses, which are those of the view.
+        if let Some(moment) = moment {
+            (frame.tick, frame.alpha, frame.time) = moment;
+        }
+        frame.origin_shift = screen.origin_shift();
         self.screen = screen;
         // The last picture is that of the view, which has just been displayed.
         self.since_picture = Duration::ZERO;

@@ -397,7 +397,8 @@ where
 
     /// Ends the thread after the current step and the sent calls, and returns the simulation and the hooks.
     ///
-    /// If you continue in one thread, the first frame skips ahead by the [slack](RunnerSettings::slack).
+    /// The simulation's [report](Simulation::frame) has the tick, alpha and time of the displayed poses. If you continue
+    /// in one thread, the first frame skips ahead by the [slack](RunnerSettings::slack).
     ///
     /// # Panics
     /// If the runner was created [without a thread](Self::without_thread), or on a bug in this crate.
@@ -437,8 +438,7 @@ where
                 simulation.physics.remove(key);
             }
         }
-        let (screen, undisplayed_changes) = self.view.take_screen();
-        simulation.put_screen(screen, undisplayed_changes);
+        self.view.return_screen(&mut simulation);
         (simulation, hooks)
     }
 }

@@ -9,6 +9,7 @@ use crate::lock::own;
 use crate::physics::Physics;
 use crate::pose::{Changes, Scope};
 use crate::screen::{PictureContext, RenderData, Screen};
+use crate::simulation::Simulation;
 use crate::time::StepCost;
 use rapier::math::{Pose, Vector};
 
@@ -61,14 +62,16 @@ impl<E> View<E> {
         }
     }
 
-    /// Takes the screen, which has the displayed poses, and the changes that it has not displayed, so that the
-    /// simulation can continue with them.
-    pub(super) fn take_screen(&mut self) -> (Screen, Changes) {
+    /// Gives the simulation the screen, which has the displayed poses, their moment, and the changes that the view has
+    /// not displayed, so that the simulation continues with them.
+    pub(super) fn return_screen(&mut self, simulation: &mut Simulation) {
         let mut undisplayed = Changes::default();
         for state in self.mail.states.drain(..) {
             undisplayed.append(state.changes);
         }
-        (std::mem::take(&mut self.screen), undisplayed)
+        let displayed = self.displayed.as_ref();
+        let moment = displayed.map(|(state, alpha)| (state.tick, *alpha, self.time()));
+        simulation.put_screen(std::mem::take(&mut self.screen), moment, undisplayed);
     }
 
     pub(super) fn slack(&self) -> f32 {

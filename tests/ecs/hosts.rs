@@ -129,6 +129,19 @@ impl Host {
         }
     }
 
+    /// Returns the tick, the alpha, the time and the shift of the origin of the displayed poses.
+    fn displayed(&mut self) -> (u64, f32, Duration, Vector) {
+        on!(self, it => moment(it))
+    }
+
+    fn stop(self, shared: &mut Shared) -> Simulation {
+        match self {
+            Self::Simulation(simulation) => *simulation,
+            Self::Overlap(overlap) => overlap.stop(shared).0,
+            Self::Runner(both, now) => both.1.stop(both.0, now).0,
+        }
+    }
+
     fn removed(&self) -> &[BodyKey] {
         match self {
             Self::Simulation(simulation) => simulation.removed(),
@@ -180,6 +193,10 @@ impl Start {
         let game = &mut *self.shared.game();
         game.entities.sync(&mut game.world, &mut self.simulation);
     }
+}
+
+fn moment(host: &impl evenstep::ecs::Host) -> (u64, f32, Duration, Vector) {
+    (host.tick(), host.alpha(), host.time(), host.origin_shift())
 }
 
 /// Runs frames with an `EntityMap`. Returns the entities that were reported as removed, and those that were drawn.
@@ -717,4 +734,27 @@ fn bodies_at_rest_of_a_loaded_simulation_are_listed_only_at_first() {
         let (lost, drawn) = map_frames(&mut host, &mut shared, 5);
         assert!(lost.is_empty() && drawn.is_empty(), "{drawn:?}");
     });
+}
+
+#[test]
+fn a_stopped_host_reports_the_moment_of_the_displayed_poses() {
+    for frames in 1..30 {
+        Host::each(|mut start| {
+            let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+            let (_, key) = start.spawn(fly);
+            start.shared.game().rules = Some(|_, physics, step| {
+                if step.tick.is_multiple_of(3) {
+                    physics.shift_origin(Vector::Y).unwrap();
+                }
+            });
+            let (mut host, mut shared) = start.host();
+            for _ in 0..frames {
+                host.frame(&mut shared, 7);
+            }
+            let (displayed, pose) = (host.displayed(), host.pose(key));
+            let simulation = host.stop(&mut shared);
+            assert_eq!(moment(&simulation), displayed);
+            assert_eq!(simulation.pose(key), pose);
+        });
+    }
 }

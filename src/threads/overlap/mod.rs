@@ -235,7 +235,8 @@ impl Overlap {
     /// Ends the thread after the step under way, as [`simulation`](Self::simulation) does, and returns the simulation
     /// and the first error of the hooks. All frames run, even if a hook fails in one.
     ///
-    /// The simulation's next frame has no [slack](Self::set_slack), so its picture skips ahead by it.
+    /// The simulation's [report](Simulation::frame) has the tick, alpha and time of the displayed poses. Its next frame
+    /// has no [slack](Self::set_slack), so its picture skips ahead by it.
     ///
     /// # Panics
     /// If a step or a hook panics, or if Rapier has panicked earlier and frames have not run yet.
@@ -247,8 +248,7 @@ impl Overlap {
             let later = self.finish(hooks);
             result = result.and(later);
         }
-        let (screen, waiting) = self.view.take_screen();
-        self.simulation.put_screen(screen, waiting);
+        self.view.return_screen(&mut self.simulation);
         (std::mem::take(&mut self.simulation), result)
     }
 }
