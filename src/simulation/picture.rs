@@ -127,7 +127,8 @@ impl Simulation {
     /// Returns the poses of this frame in the form that shaders need. Ask right after the frame: it may return `None`
     /// after a later step, or an edit, insertion or removal of a body.
     ///
-    /// Returns `None` in the middle of a [rollback](Self::roll_back), before the first frame, and on a thread.
+    /// Returns `None` before the first frame, on a thread, and in the middle of a [rollback](Self::roll_back), except
+    /// while the state is the displayed one.
     #[must_use]
     pub fn render_data(&self) -> Option<RenderData<'_>> {
         self.screen.render_data(self.physics.pairs.movers())
