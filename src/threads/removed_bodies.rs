@@ -3,43 +3,56 @@
 use crate::key::BodyKey;
 use crate::physics::Physics;
 
-/// Bodies of entities removed since the newest kept state, which still has them, with the ticks of the removals.
 #[derive(Default)]
-pub(super) struct RemovedBodies(Vec<(u64, BodyKey)>);
+pub(super) struct RemovedBodies {
+    /// The bodies removed since the newest kept state, which still has them, with the ticks of the removals.
+    removed: Vec<(u64, BodyKey)>,
+    /// The bodies to be removed once physics has recovered from a panic, or ends.
+    waiting: Vec<BodyKey>,
+}
 
 impl RemovedBodies {
-    /// Lists bodies that are removed at this tick. Forgets those that the newest kept state lacks.
-    pub fn add(&mut self, keys: &[BodyKey], tick: u64, newest_kept: Option<u64>) {
+    /// Removes bodies from the present state. Forgets those that the newest kept state lacks.
+    pub fn remove(&mut self, keys: Vec<BodyKey>, physics: &mut Physics, newest_kept: Option<u64>) {
         let is_kept = |removed: &u64| newest_kept.is_some_and(|kept| kept <= *removed);
-        self.0.retain(|(removed, _)| is_kept(removed));
-        self.0.extend(keys.iter().map(|key| (tick, *key)));
+        self.removed.retain(|(removed, _)| is_kept(removed));
+        for key in keys {
+            self.removed.push((physics.tick(), key));
+            physics.remove(key);
+        }
     }
 
-    /// Removes the recorded bodies from a state that was recovered after a panic, if it still has them. These stay
-    /// recorded, because another recovery may go back to the same state. The others are forgotten, because a later body
-    /// may get their key.
+    /// Lets bodies wait for a recovery or the end, because physics has panicked.
+    pub fn remove_later(&mut self, keys: Vec<BodyKey>) {
+        self.waiting.extend(keys);
+    }
+
+    /// Removes the bodies from a state that was recovered after a panic, if it still has them. These stay recorded,
+    /// because another recovery may go back to the same state. The others are forgotten, because a later body may get
+    /// their key.
     pub fn remove_from_recovered(&mut self, physics: &mut Physics) {
         let recovered = physics.tick();
-        self.0.retain_mut(|(tick, key)| {
-            // In a state after the removal, the key may already be that of another body.
-            let stays = *tick >= recovered && physics.remove(*key).is_some();
-            // The body is now removed at this tick.
-            *tick = recovered;
-            stays
-        });
+        // In a state after the removal, the key may already be that of another body.
+        self.removed.retain(|(tick, _)| *tick >= recovered);
+        let keys = self.removed.drain(..).map(|(_, key)| key);
+        let mut keys: Vec<_> = keys.chain(self.waiting.drain(..)).collect();
+        keys.retain(|key| physics.remove(*key).is_some());
+        // The bodies are now removed at this tick.
+        self.removed = keys.into_iter().map(|key| (recovered, key)).collect();
     }
 
     /// Forgets removals from states that are later than the present one.
     pub fn forget_after(&mut self, present: u64) {
-        self.0.retain(|(tick, _)| *tick <= present);
+        self.removed.retain(|(tick, _)| *tick <= present);
     }
 
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.removed.clear();
     }
 
-    pub fn remove_from(self, physics: &mut Physics) {
-        for (_, key) in self.0 {
+    /// Removes the bodies that wait for a recovery, because none follows.
+    pub fn remove_waiting(self, physics: &mut Physics) {
+        for key in self.waiting {
             physics.remove(key);
         }
     }

@@ -177,9 +177,9 @@ impl<H: Hooks> Worker<H> {
         }
         // Nobody else uses the mailbox now, so all mail is handed over.
         self.hand_over();
-        // After a panic, removals were kept for a recovery. If Rapier panicked, its world must not be edited.
+        // After a panic, removals wait for a recovery. If Rapier panicked, its world must not be edited.
         if self.panicked.is_some() && !self.simulation.physics.is_poisoned {
-            self.removed.remove_from(&mut self.simulation.physics);
+            self.removed.remove_waiting(&mut self.simulation.physics);
         }
         // Values of the game may panic when they are dropped, and must not do so with the worker.
         discard(self.arrived);
@@ -435,14 +435,12 @@ impl<H: Hooks> Worker<H> {
     /// Removes bodies, now or, after a panic, once a state is recovered. Records them until a later state is kept,
     /// because a recovery may go back to a state that still has them.
     fn remove_all(&mut self, keys: Vec<BodyKey>) {
-        let present = self.simulation.physics.tick();
-        let newest_kept = (self.simulation).newest_kept(self.panicked.unwrap_or(present));
-        self.removed.add(&keys, present, newest_kept);
-        if self.panicked.is_none() {
-            for key in keys {
-                self.simulation.physics.remove(key);
-            }
+        if self.panicked.is_some() {
+            return self.removed.remove_later(keys);
         }
+        let newest_kept = self.simulation.newest_kept(self.simulation.physics.tick());
+        let physics = &mut self.simulation.physics;
+        self.removed.remove(keys, physics, newest_kept);
     }
 
     /// Detects that a call or a hook has replaced the simulation or its state. If the clock is not at the expected real

@@ -453,3 +453,50 @@ fn a_body_whose_removal_is_undone_before_its_display_stays_drawn_and_keeps_its_e
         assert!(world.get::<&Body>(entity).is_err());
     }
 }
+
+/// Each batch of removals is sent in another frame, while physics stands still.
+#[test]
+fn all_bodies_removed_after_a_panic_are_gone_after_a_recovery_or_a_stop() {
+    for (ticks, shifts, stops) in [
+        (30, false, false),
+        (0, false, false),
+        (0, false, true),
+        // The shift of the origin ends the kept states.
+        (30, true, false),
+        (30, true, true),
+    ] {
+        let mut simulation = space();
+        simulation.keep(Kept {
+            ticks,
+            ..Kept::default()
+        });
+        let keys = [(); 3].map(|()| simulation.physics.insert(RigidBodyBuilder::fixed(), ball()));
+        let settings = RunnerSettings::default();
+        let (mut runner, mut worker) = Runner::without_thread(simulation, Idle, settings);
+        let mut map = EntityMap::default();
+        worker.run_until(MS(80));
+        let fails = move |simulation: &mut Simulation, _: &mut Idle| {
+            if shifts {
+                simulation.physics.shift_origin(Vector::X).unwrap();
+            }
+            panic!("once");
+        };
+        runner.call(fails).unwrap();
+        worker.run_until(MS(81));
+        for (n, key) in (0..2).zip(keys) {
+            map.insert(key, n);
+            map.remove_body(&mut runner, key, n);
+            worker.run_until(MS(82 + n));
+        }
+        let is_alive =
+            |simulation: &Simulation| keys.map(|key| simulation.physics.body(key).is_some());
+        let alive = if stops {
+            is_alive(&worker.stop(runner, MS(90)).0)
+        } else {
+            runner.recover().unwrap();
+            worker.run_until(MS(90));
+            is_alive(worker.simulation())
+        };
+        assert_eq!(alive, [false, false, true], "{ticks} {shifts} {stops}");
+    }
+}
