@@ -41,9 +41,10 @@ impl RemovedBodies {
         self.removed = keys.into_iter().map(|key| (recovered, key)).collect();
     }
 
-    /// Forgets removals from states that are later than the present one.
-    pub fn forget_after(&mut self, present: u64) {
-        self.removed.retain(|(tick, _)| *tick <= present);
+    /// Forgets bodies that the present state has again, after the game has gone back or resimulated steps. A key may
+    /// also be that of another body.
+    pub fn forget_alive(&mut self, physics: &Physics) {
+        self.removed.retain(|(_, key)| physics.body(*key).is_none());
     }
 
     pub fn clear(&mut self) {

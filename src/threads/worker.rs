@@ -389,6 +389,7 @@ impl<H: Hooks> Worker<H> {
             Ok(Err(error)) => self.report(Failure::Hook { tick, error }),
             Err(payload) => {
                 self.fail(tick, payload);
+                self.detect_replaced_simulation(frame_end);
                 return false;
             }
         }
@@ -447,7 +448,7 @@ impl<H: Hooks> Worker<H> {
     /// time, it was replaced too, and continues from now.
     fn detect_replaced_simulation(&mut self, expected_real_time: Duration) {
         // A recovery must not remove a body that the game removed in a later or in another state.
-        self.removed.forget_after(self.simulation.physics.tick());
+        self.removed.forget_alive(&self.simulation.physics);
         if self.publisher.detect_replaced(&mut self.simulation) {
             self.removed.clear();
             if self.real_time() != expected_real_time {

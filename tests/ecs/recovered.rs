@@ -4,7 +4,7 @@ use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities};
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
-use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::threads::{Overlap, Runner, RunnerSettings, Worker};
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use scenes::MS;
@@ -498,5 +498,145 @@ fn all_bodies_removed_after_a_panic_are_gone_after_a_recovery_or_a_stop() {
             is_alive(worker.simulation())
         };
         assert_eq!(alive, [false, false, true], "{ticks} {shifts} {stops}");
+    }
+}
+
+/// Goes back behind the removal of a body, and panics three steps later, once.
+struct BringsBack {
+    /// Whether the first run inserts a body, and the second one another that gets its key.
+    reuses: bool,
+    keys: Sender<BodyKey>,
+    is_resimulated: bool,
+    has_panicked: bool,
+}
+
+impl Hooks for BringsBack {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), ()> {
+        if simulation.physics.tick() == 9 && !std::mem::replace(&mut self.is_resimulated, true) {
+            let another = |physics: &mut Physics, step: Step| {
+                if self.reuses && step.tick == 6 {
+                    physics.insert(free(), ball());
+                }
+            };
+            simulation.resimulate(3, another).unwrap();
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick == 5 && !step.is_resimulated {
+            let is_first = self.reuses && !self.is_resimulated;
+            if is_first {
+                self.keys.send(physics.insert(free(), ball())).unwrap();
+            }
+        }
+        assert!(
+            step.tick != 12 || std::mem::replace(&mut self.has_panicked, true),
+            "once"
+        );
+        Ok(())
+    }
+}
+
+/// A rollback takes the removal back, or gives the key to another body.
+#[test]
+fn after_a_panic_a_body_stays_that_a_rollback_has_brought_back_under_the_key_of_a_removed_one() {
+    for (reuses, stops) in [(false, true), (false, false), (true, true), (true, false)] {
+        let mut simulation = space();
+        simulation.keep(Kept {
+            ticks: 50,
+            interval: 50,
+            ..Kept::default()
+        });
+        let (keys, sent) = channel();
+        if !reuses {
+            keys.send(simulation.physics.insert(free(), ball()))
+                .unwrap();
+        }
+        let hooks = BringsBack {
+            reuses,
+            keys,
+            is_resimulated: false,
+            has_panicked: false,
+        };
+        let settings = RunnerSettings::default();
+        let (mut runner, mut worker) = Runner::without_thread(simulation, hooks, settings);
+        let mut map = EntityMap::default();
+        let run = |runner: &mut Runner<BringsBack>,
+                   worker: &mut Worker<BringsBack>,
+                   frames: std::ops::Range<u64>| {
+            for n in frames {
+                worker.run_until(MS(17 * n));
+                runner.frame_at(MS(17 * n));
+            }
+        };
+        run(&mut runner, &mut worker, 0..8);
+        let key = sent.recv().unwrap();
+        map.insert(key, 1);
+        map.remove_body(&mut runner, key, 1);
+        run(&mut runner, &mut worker, 8..9);
+        assert!(worker.simulation().physics.body(key).is_none());
+        run(&mut runner, &mut worker, 9..16);
+        assert_eq!(runner.failures().len(), 1);
+        assert!(worker.simulation().physics.body(key).is_some());
+        let is_alive = if stops {
+            let (simulation, _) = worker.stop(runner, MS(17 * 16));
+            simulation.physics.body(key).is_some()
+        } else {
+            runner.recover().unwrap();
+            worker.run_until(MS(17 * 16));
+            // The recovered state is that before the first step.
+            assert!(worker.simulation().physics.tick() < 5);
+            worker.simulation().physics.body(key).is_some() != reuses
+        };
+        assert!(is_alive, "{reuses} {stops}");
+    }
+}
+
+/// Puts an earlier state back and panics, once.
+struct LoadsAndPanics(Option<Physics>, bool);
+
+impl Hooks for LoadsAndPanics {
+    type Error = ();
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick == 3 && !self.1 {
+            self.0 = Some(physics.clone());
+        }
+        if step.tick == 9 && !std::mem::replace(&mut self.1, true) {
+            *physics = self.0.take().unwrap();
+            panic!("once");
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_recovery_leaves_the_bodies_of_a_state_that_a_hook_has_assigned_before_it_panicked() {
+    for ticks in [0, 30] {
+        let mut simulation = space();
+        simulation.keep(Kept {
+            ticks,
+            ..Kept::default()
+        });
+        let key = simulation.physics.insert(free(), ball());
+        let settings = RunnerSettings::default();
+        let hooks = LoadsAndPanics(None, false);
+        let (mut runner, mut worker) = Runner::without_thread(simulation, hooks, settings);
+        let mut map = EntityMap::default();
+        map.insert(key, 1);
+        for n in 0..15 {
+            worker.run_until(MS(17 * n));
+            runner.frame_at(MS(17 * n));
+            if n == 6 {
+                map.remove_body(&mut runner, key, 1);
+            }
+        }
+        assert_eq!(runner.failures().len(), 1);
+        runner.recover().unwrap();
+        worker.run_until(MS(17 * 15));
+        assert!(worker.simulation().physics.body(key).is_some(), "{ticks}");
     }
 }
