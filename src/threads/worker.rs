@@ -177,8 +177,9 @@ impl<H: Hooks> Worker<H> {
         }
         // Nobody else uses the mailbox now, so all mail is handed over.
         self.hand_over();
-        // After a panic, removals wait for a recovery. If Rapier panicked, its world must not be edited.
+        // After a panic of a hook, the frame is open and removals wait. After one of Rapier, its world is not edited.
         if self.panicked.is_some() && !self.simulation.physics.is_poisoned {
+            self.simulation.close_frame();
             self.removed.remove_waiting(&mut self.simulation.physics);
         }
         // Values of the game may panic when they are dropped, and must not do so with the worker.

@@ -284,6 +284,38 @@ fn bodies_removed_after_a_panic_stay_removed() {
     }
 }
 
+/// The panic has left the frame open, and a step in hand.
+#[test]
+fn a_simulation_that_was_stopped_after_a_panic_of_a_hook_can_be_saved_edited_and_rewound() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.keep(Kept {
+        ticks: 9,
+        ..simulation.kept()
+    });
+    let hooks = PanicsOnce {
+        in_rapier: false,
+        has_panicked: false,
+    };
+    let mut driver = Driver::new(simulation, hooks);
+    driver.in_time(MS(100));
+    assert_eq!(driver.failures().len(), 1);
+    let (mut simulation, _) = driver.stop(MS(110));
+    #[cfg(feature = "serde")]
+    simulation.save().unwrap();
+    assert!(simulation.physics.current_step().is_none());
+    assert_eq!(simulation.physics.tick(), 6);
+    let speed = simulation.physics.body(key).unwrap().linvel().x;
+    let mass = simulation.physics.body(key).unwrap().mass();
+    simulation
+        .physics
+        .apply_impulse(key, Vector::X * mass)
+        .unwrap();
+    assert!(simulation.advance(MS(20), |_, _| ()).steps > 0);
+    let faster = simulation.physics.body(key).unwrap().linvel().x;
+    assert!((faster - speed - 1.0).abs() < 1e-3, "{faster}");
+    assert_eq!(simulation.rewind(2), Ok(()));
+}
+
 #[test]
 fn stopping_after_a_panic_discards_pending_calls() {
     let (simulation, key) = flyer_in_space();
