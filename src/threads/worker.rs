@@ -349,6 +349,10 @@ impl<H: Hooks> Worker<H> {
             self.fail(self.simulation.physics.tick(), payload);
         }
         self.detect_replaced_simulation(real_time_before);
+        if self.real_time() > self.now {
+            // The call has run frames itself, for example to let a pile settle. The next steps are due from now on.
+            self.simulation.set_real_time(self.now);
+        }
     }
 
     /// Runs a frame of this length, which ends when the next step is due. Sends the state, and answers questions.
@@ -441,8 +445,7 @@ impl<H: Hooks> Worker<H> {
             return self.removed.remove_later(keys);
         }
         let newest_kept = self.simulation.newest_kept(self.simulation.physics.tick());
-        let physics = &mut self.simulation.physics;
-        self.removed.remove(keys, physics, newest_kept);
+        (self.removed).remove(keys, &mut self.simulation.physics, newest_kept);
     }
 
     /// Detects that a call or a hook has replaced the simulation or its state. If the clock is not at the expected real

@@ -568,3 +568,24 @@ fn the_picture_is_smooth_after_years() {
         last = x;
     }
 }
+
+#[test]
+fn a_call_that_runs_frames_does_not_delay_the_next_steps() {
+    let (mut runner, mut worker) =
+        Runner::without_thread(flyer_in_space().0, Idle, RunnerSettings::default());
+    worker.run_until(MS(100));
+    let settle = |simulation: &mut Simulation, _: &mut Idle| {
+        for _ in 0..500 {
+            simulation.advance(MS(10), |_, _| ());
+        }
+    };
+    runner.call(settle).unwrap();
+    worker.run_until(MS(100));
+    let tick = worker.simulation().physics.tick();
+    for ms in 100..200 {
+        while worker.run_until(MS(ms)).is_some_and(|next| next <= MS(ms)) {}
+        runner.frame_at(MS(ms));
+    }
+    let steps = worker.simulation().physics.tick() - tick;
+    assert!((9..=10).contains(&steps), "{steps}");
+}
