@@ -368,6 +368,10 @@ impl Pairs {
                     continue;
                 };
                 previous_index = self.add_mover(key, handle);
+                if previous_index < index {
+                    // Only a forged state lists a body as awake twice.
+                    continue;
+                }
                 self.swap(index, previous_index);
             }
             if previous_index >= old_awake_count {
