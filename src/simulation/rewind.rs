@@ -44,8 +44,9 @@ impl Simulation {
     ///
     /// Call it before the rollback that takes account of new inputs: when the inputs of tick 5 arrive last, call
     /// `confirm(6)` and then `resimulate(5, …)`. If `tick` is before the present, that rollback keeps a state at it,
-    /// where the next one begins, and the next new step discards older states, but no poses. A lower tick than before
-    /// changes nothing. A [rewind](Self::rewind) to an earlier tick takes it back.
+    /// where the next one begins, and its own first state, where it may start over. The next new step discards states
+    /// before `tick`, but no poses. A lower tick than before changes nothing. A [rewind](Self::rewind) to an
+    /// earlier tick takes it back.
     pub fn confirm(&mut self, tick: u64) {
         self.take_over();
         self.run.past.confirm(tick);
