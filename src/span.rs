@@ -8,6 +8,17 @@ macro_rules! span {
     };
 }
 
+/// Enters the span of the next frame of a simulation, which lasts `$frame_time`, until the end of the block.
+macro_rules! frame_span {
+    ($simulation:expr, $frame_time:expr) => {
+        span!(
+            "frame",
+            number = $simulation.frame().number.saturating_add(1),
+            frame_time = $frame_time.as_secs_f64()
+        )
+    };
+}
+
 /// Enters the span of a step until the end of the block.
 macro_rules! step_span {
     ($step:expr) => {

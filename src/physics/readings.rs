@@ -39,8 +39,8 @@ impl Physics {
         }
     }
 
-    /// Returns whether the origin was shifted in the current step or after the last one. The present poses then have
-    /// other coordinates than those that frames with its tick displayed.
+    /// Returns whether the origin was shifted in the current step or after the last one. Frames of the present tick then
+    /// displayed poses in earlier coordinates.
     pub(crate) fn is_shifted_since_step(&self) -> bool {
         let shifts = &self.running.origin_shifts;
         shifts.any_between_steps

@@ -47,11 +47,7 @@ impl Simulation {
         hooks: &mut H,
     ) -> Result<Frame, H::Error> {
         let frame_time = frame_time.into();
-        span!(
-            "frame",
-            number = self.frame.number.saturating_add(1),
-            frame_time = frame_time.duration().as_secs_f64()
-        );
+        frame_span!(self, frame_time.duration());
         let result = self.begin_frame_with(hooks, frame_time);
         let result = result.and_then(|()| self.run_steps(hooks));
         let frame = self.end_frame();

@@ -21,7 +21,7 @@ pub(super) struct Publisher {
     starts_over: bool,
     /// What was published last, or `None` if the next state is compared with all bodies.
     last: Option<Published>,
-    last_number: StateNumber,
+    pub last_number: StateNumber,
     newest: NewestState,
 }
 

@@ -374,11 +374,7 @@ impl<H: Hooks> Worker<H> {
 
     /// Runs a frame of the simulation, with the steps that are due. Returns `false` after a panic.
     fn run_frame(&mut self, frame_time: Duration) -> bool {
-        span!(
-            "frame",
-            number = self.simulation.frame().number.saturating_add(1),
-            frame_time = frame_time.as_secs_f64()
-        );
+        frame_span!(self.simulation, frame_time);
         let (tick, real_time) = (self.simulation.clock().tick(), self.real_time());
         let frame_end = real_time.saturating_add(frame_time);
         // If the thread runs the frame late, the steps report the present as `Step::real_frame_end`.

@@ -454,7 +454,7 @@ fn a_body_whose_removal_is_undone_before_its_display_stays_drawn_and_keeps_its_e
     }
 }
 
-/// Each batch of removals is sent in another frame, while physics stands still.
+/// Each batch of removals is sent in another frame, before physics recovers.
 #[test]
 fn all_bodies_removed_after_a_panic_are_gone_after_a_recovery_or_a_stop() {
     for (ticks, shifts, stops) in [

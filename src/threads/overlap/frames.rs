@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use crate::ecs::StateNumber;
-use crate::lock::{lock, own};
+use crate::lock::own;
 use crate::physics::{Physics, StepRecord};
 use crate::simulation::{Hooks, or_no_hooks};
 use crate::time::{Clock, FrameTime, Step};
@@ -75,11 +75,7 @@ impl Overlap {
         frame_time: FrameTime,
         hooks: &mut H,
     ) -> Result<(), H::Error> {
-        span!(
-            "frame",
-            number = self.simulation.frame().number.saturating_add(1),
-            frame_time = frame_time.duration().as_secs_f64()
-        );
+        frame_span!(self.simulation, frame_time.duration());
         // Later frames are pending if this one had to wait for a step, or if a hook of an earlier frame failed.
         let late = (self.now()).saturating_sub(self.simulation.clock().real_time());
         let result = (self.simulation).begin_frame_with(hooks, frame_time.late_by(late));
@@ -165,7 +161,7 @@ impl Overlap {
 
     /// Returns the number of the last published state.
     pub(in crate::threads) fn newest_state(&self) -> StateNumber {
-        *lock(&self.publisher.newest())
+        self.publisher.last_number
     }
 
     /// Returns the physics, unless the thread has it.

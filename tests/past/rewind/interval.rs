@@ -4,14 +4,19 @@ use super::*;
 use evenstep::rewind::Kept;
 
 /// The limits hold, and memory is divided by the interval.
+fn flyer_with_interval(ticks: u64, interval: u64) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = flyer_with_states(ticks);
+    simulation.keep(Kept {
+        interval,
+        ..simulation.kept()
+    });
+    (simulation, key)
+}
+
 #[test]
 fn states_are_kept_one_rewind_interval_apart() {
     let run = |interval| {
-        let (mut simulation, _) = flyer_with_states(20);
-        simulation.keep(Kept {
-            interval,
-            ..simulation.kept()
-        });
+        let (mut simulation, _) = flyer_with_interval(20, interval);
         for _ in 0..10 {
             advance(&mut simulation, 100);
         }
@@ -61,11 +66,7 @@ fn states_are_kept_one_rewind_interval_apart() {
 /// With a longer interval, states before the only one within the limit would never be discarded.
 #[test]
 fn a_rewind_interval_is_capped_at_the_rewind_limit() {
-    let (mut simulation, _) = flyer_with_states(20);
-    simulation.keep(Kept {
-        interval: u64::MAX,
-        ..simulation.kept()
-    });
+    let (mut simulation, _) = flyer_with_interval(20, u64::MAX);
     for _ in 0..20 {
         advance(&mut simulation, 100);
         let kept = simulation.rewindable();
@@ -79,11 +80,7 @@ fn a_rewind_interval_is_capped_at_the_rewind_limit() {
 fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
     let height = |simulation: &Simulation, key| true_pose(simulation, key).translation.y;
     for (interval, is_late) in [(1, false), (1, true), (4, false), (4, true)] {
-        let (mut simulation, key) = flyer_with_states(60);
-        simulation.keep(Kept {
-            interval,
-            ..simulation.kept()
-        });
+        let (mut simulation, key) = flyer_with_interval(60, interval);
         let mut theirs = simulation.clone();
         advance(&mut theirs, 60);
         theirs
@@ -106,11 +103,7 @@ fn a_rollback_to_a_later_tick_never_undoes_a_correction() {
 /// The step after the state is pending, aborted, and pending again.
 #[test]
 fn a_corrected_state_is_kept_although_its_next_step_is_aborted() {
-    let (mut simulation, key) = flyer_with_states(60);
-    simulation.keep(Kept {
-        interval: 4,
-        ..simulation.kept()
-    });
+    let (mut simulation, key) = flyer_with_interval(60, 4);
     let mut theirs = simulation.clone();
     advance(&mut theirs, 60);
     advance(&mut simulation, 60);
@@ -132,11 +125,7 @@ fn a_corrected_state_is_kept_although_its_next_step_is_aborted() {
 fn a_rollback_to_a_tick_between_two_snapshots_can_be_repeated() {
     let at =
         |simulation: &Simulation| (simulation.physics.tick(), simulation.steps_to_resimulate());
-    let (mut simulation, _) = flyer_with_states(20);
-    simulation.keep(Kept {
-        interval: 8,
-        ..simulation.kept()
-    });
+    let (mut simulation, _) = flyer_with_interval(20, 8);
     for _ in 0..5 {
         advance(&mut simulation, 100);
     }
@@ -242,11 +231,7 @@ fn a_confirmed_rollback_that_stops_half_way_can_start_over() {
 
 #[test]
 fn a_failed_step_of_a_rollback_leaves_a_state_to_go_back_to() {
-    let (mut simulation, _) = flyer_with_states(20);
-    simulation.keep(Kept {
-        interval: 8,
-        ..simulation.kept()
-    });
+    let (mut simulation, _) = flyer_with_interval(20, 8);
     for _ in 0..3 {
         advance(&mut simulation, 100);
     }
@@ -281,11 +266,7 @@ fn assert_starts_over(simulation: &mut Simulation, tick: u64) {
 fn a_confirmed_rollback_can_start_over_in_each_frame() {
     for interval in [1, 2, 4, 7] {
         for ticks in [4, 8, 20] {
-            let (mut simulation, _) = flyer_with_states(ticks);
-            simulation.keep(Kept {
-                interval,
-                ..simulation.kept()
-            });
+            let (mut simulation, _) = flyer_with_interval(ticks, interval);
             advance(&mut simulation, 200);
             for _ in 0..12 {
                 let present = simulation.physics.tick();
@@ -301,11 +282,7 @@ fn a_confirmed_rollback_can_start_over_in_each_frame() {
 
 #[test]
 fn a_rollback_keeps_the_state_from_which_it_starts_over_beyond_a_confirmed_one() {
-    let (mut simulation, _) = flyer_with_states(4);
-    simulation.keep(Kept {
-        interval: 4,
-        ..simulation.kept()
-    });
+    let (mut simulation, _) = flyer_with_interval(4, 4);
     advance(&mut simulation, 110);
     assert_eq!(simulation.rewindable(), 4..11);
     simulation.confirm(6);
@@ -314,11 +291,7 @@ fn a_rollback_keeps_the_state_from_which_it_starts_over_beyond_a_confirmed_one()
 
 #[test]
 fn a_rollback_can_start_over_after_a_call_of_keep() {
-    let (mut simulation, _) = flyer_with_states(4);
-    simulation.keep(Kept {
-        interval: 4,
-        ..simulation.kept()
-    });
+    let (mut simulation, _) = flyer_with_interval(4, 4);
     advance(&mut simulation, 110);
     simulation.confirm(6);
     simulation.roll_back(5).unwrap();

@@ -63,29 +63,34 @@ fn crate_behind_a_gate(hz: u32) -> (Simulation, [BodyKey; 2]) {
 }
 
 fn ball_on_an_anchor(hz: u32) -> (Simulation, [BodyKey; 2]) {
-    let (mut simulation, [hanging, anchor]) = anchor_and_ball(hz);
-    let [one, other] = [anchor, hanging].map(|key| simulation.physics.handle(key).unwrap());
-    let joint = ball_joint(Vector::ZERO, Vector::Y);
-    let world = simulation.physics.rapier_mut_except_bodies();
-    world.impulse_joints.insert(one, other, joint, true);
-    (simulation, [hanging, anchor])
+    ball_on(hz, |world, [anchor, ball], joint| {
+        world.impulse_joints.insert(anchor, ball, joint, true);
+    })
 }
 
 fn ball_as_a_link(hz: u32) -> (Simulation, [BodyKey; 2]) {
-    let (mut simulation, [hanging, anchor]) = anchor_and_ball(hz);
-    let [one, other] = [anchor, hanging].map(|key| simulation.physics.handle(key).unwrap());
-    let joint = ball_joint(Vector::ZERO, Vector::Y);
-    let world = simulation.physics.rapier_mut_except_bodies();
-    world.insert_multibody_joint(one, other, joint).unwrap();
-    (simulation, [hanging, anchor])
+    ball_on(hz, |world, [anchor, ball], joint| {
+        world.insert_multibody_joint(anchor, ball, joint).unwrap();
+    })
 }
 
-fn anchor_and_ball(hz: u32) -> (Simulation, [BodyKey; 2]) {
+/// Returns a ball that hangs from an anchor, to which `connect` joins it.
+fn ball_on(
+    hz: u32,
+    connect: fn(&mut PhysicsWorld, [RigidBodyHandle; 2], GenericJoint),
+) -> (Simulation, [BodyKey; 2]) {
     let mut simulation = Simulation::new(Rate::hz(hz));
     let anchor = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
     let anchor = simulation.physics.insert_body(anchor);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
     let hanging = simulation.physics.insert(body, ball());
+    let handles = [anchor, hanging].map(|key| simulation.physics.handle(key).unwrap());
+    let joint = ball_joint(Vector::ZERO, Vector::Y);
+    connect(
+        simulation.physics.rapier_mut_except_bodies(),
+        handles,
+        joint,
+    );
     (simulation, [hanging, anchor])
 }
 

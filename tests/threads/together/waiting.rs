@@ -29,7 +29,7 @@ fn scene() -> (Simulation, BodyKey, BodyKey) {
     (simulation, flyer, fixed)
 }
 
-/// Displays the fixed body a metre above its place, with an error that decays.
+/// Displays the fixed body a metre too high, with an error that decays.
 fn show_from(simulation: &mut Simulation, fixed: BodyKey) {
     let there = translation(0.0, 1.0, 0.0);
     simulation.physics.show_from(fixed, there).unwrap();
