@@ -52,17 +52,9 @@ pub struct EntityMap<E> {
     /// Entities that have lost their record to another entity or a later body, until they are reported.
     replaced_entities: Vec<E>,
     /// Bodies that were inserted since the last sync, or that no picture has displayed yet. A picture without such a
-    /// body may be too old to have it.
-    not_displayed: BTreeMap<BodyKey, NotDisplayed>,
+    /// body may be too old to have it, unless its state has a greater number.
+    not_displayed: BTreeMap<BodyKey, StateNumber>,
     synced: Synced,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct NotDisplayed {
-    /// A picture that is later than this state is not too old, if the state is known.
-    inserted_after: Option<StateNumber>,
-    /// Whether a list of removed bodies may have the key because of an earlier body that had it.
-    may_share_key: bool,
 }
 
 /// Bodies with their poses.
@@ -183,10 +175,10 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
         // The lists of changed bodies do not cover a restore, so the next sync checks all bodies.
         self.synced = Synced::default();
-        for recent in self.not_displayed.values_mut() {
-            recent.may_share_key = false;
-        }
         let gone = self.take_if(|key, _| physics.handle(key).is_none());
+        // Pictures of earlier states may lack a body of this one.
+        self.not_displayed.clear();
+        self.expect_all();
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
         // An entity that was replaced may have got another body since, or be in the list already.
         for entity in self.take_replaced() {
@@ -215,7 +207,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
     #[cfg(feature = "hecs")]
     pub(crate) fn inserted_after(&self, key: BodyKey, picture: Picture<'_>) -> Option<StateNumber> {
         let displayed = picture.displays(key).then(StateNumber::default);
-        displayed.or_else(|| self.not_displayed.get(&key)?.inserted_after)
+        displayed.or_else(|| self.not_displayed.get(&key).copied())
     }
 
     /// Records that the entity has this body, unless a later body has its slot. A state later than `inserted_after`, if
@@ -240,26 +232,19 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         if slot >= self.by_slot.len() {
             self.by_slot.resize(slot + 1, None);
         }
-        // If another entity had the same body, the state of its insertion stays known.
-        let mut known_insertion = None;
         let replaced_record = self.by_slot[slot].replace((key, entity));
         match replaced_record {
             None => self.len += 1,
             Some((replaced_key, owner)) => {
-                let replaced = self.not_displayed.remove(&replaced_key);
-                let replaced = replaced.filter(|_| replaced_key == key);
-                known_insertion = replaced.and_then(|it| it.inserted_after);
+                self.not_displayed.remove(&replaced_key);
                 if owner != entity {
                     self.replaced_entities.push(owner);
                 }
             }
         }
         // Until a picture displays the body, each sync writes its pose to the entity.
-        let not_displayed = NotDisplayed {
-            inserted_after: inserted_after.or(known_insertion),
-            may_share_key: true,
-        };
-        self.not_displayed.insert(key, not_displayed);
+        let inserted_after = inserted_after.unwrap_or_else(StateNumber::next);
+        self.not_displayed.insert(key, inserted_after);
         replaced_record
     }
 
@@ -312,12 +297,9 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         };
         match self.by_slot.get(slot_of(key)).copied().flatten() {
             Some((recorded, _)) if recorded == key => {
-                let is_before_view = |it: &NotDisplayed| {
-                    it.inserted_after.is_some() && it.inserted_after < displayed
-                };
                 // A picture has displayed every body that is not in `not_displayed`.
-                let not_displayed = self.not_displayed.get(&key);
-                let is_view_new_enough = not_displayed.is_none_or(is_before_view);
+                let is_view_new_enough =
+                    (self.not_displayed.get(&key)).is_none_or(|after| Some(*after) < displayed);
                 let is_gone = || present.is_some_and(|physics| physics.handle(key).is_none());
                 !has_pose && (is_view_new_enough || is_gone())
             }
@@ -337,9 +319,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let listed = since_sync.or_else(|| Some(screen?.removed().into()));
         let is_removed = |key: &BodyKey| self.is_removed(*key, picture);
         // Some of these bodies are alive again if steps were resimulated since, or have their keys from earlier ones.
-        let is_meant = |key: &BodyKey| {
-            picture.pose(*key).is_none() && (!self.may_share_key(*key) || is_removed(key))
-        };
+        let is_meant = |key: &BodyKey| picture.pose(*key).is_none() && is_removed(key);
         let listed = listed.iter().flat_map(|keys| keys.iter().copied());
         // A body that no picture has displayed yet may be missing from the list.
         let mut removed: Vec<_> = listed.filter(is_meant).collect();
@@ -393,12 +373,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
                     "this is another simulation than in the last frame, whose bodies would count as removed: \
                      use one `EntityMap` or `Entities` per simulation, or call `unmatched` after a restore"
                 );
-                let not_displayed = |key| NotDisplayed {
-                    inserted_after: None,
-                    may_share_key: self.may_share_key(key),
-                };
-                let all = self.keys().map(|key| (key, not_displayed(key)));
-                self.not_displayed = all.collect();
+                self.expect_all();
                 self.synced = Synced(Some((id, None)));
                 None
             }
@@ -406,18 +381,19 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         if let Picture::View { newest, .. } = picture {
             // All recorded bodies were inserted by now, so states later than this one have them until they are removed.
             // In a pause, a later sync may know an earlier such state.
-            for recent in self.not_displayed.values_mut() {
-                let known = recent.inserted_after;
-                recent.inserted_after = Some(known.map_or(newest, |known| known.min(newest)));
+            for after in self.not_displayed.values_mut() {
+                *after = newest.min(*after);
             }
         }
         last_sync
     }
 
-    /// Returns whether a list of removed bodies may have this key because of an earlier body.
-    fn may_share_key(&self, key: BodyKey) -> bool {
-        let recent = self.not_displayed.get(&key);
-        recent.is_some_and(|it| it.may_share_key)
+    /// Lets all bodies count as not displayed yet. Every state from now on has them until they are removed.
+    fn expect_all(&mut self) {
+        let now = StateNumber::next();
+        for (key, _) in self.by_slot.iter().flatten() {
+            self.not_displayed.entry(*key).or_insert(now);
+        }
     }
 
     fn keys(&self) -> impl Iterator<Item = BodyKey> {

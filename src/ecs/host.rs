@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::events::Events;
-use crate::key::BodyKey;
+use crate::key::{BodyKey, Id};
 use crate::physics::Physics;
 use crate::screen::Screen;
 use crate::simulation::Simulation;
@@ -97,8 +97,21 @@ pub enum Picture<'a> {
     },
 }
 
-/// The run and the frame of a state that is sent to a view. Later states have greater numbers.
-pub(crate) type StateNumber = (u64, u64);
+/// A place in the order of all states that are sent to views, and of all insertions of bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateNumber(u64);
+
+impl StateNumber {
+    /// Returns a number that is greater than all before.
+    pub fn next() -> Self {
+        Self(Id::default().number())
+    }
+
+    /// Returns a number after all earlier states, for which this state itself is a later one.
+    pub fn just_before(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+}
 
 impl<'a> Picture<'a> {
     /// Returns the pose of a body: the displayed one, except for a bare `Physics`.
@@ -235,7 +248,7 @@ impl Spawned {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns the key, and the last state before the insertion.
+    /// Returns the key, and a number after all states before the insertion.
     pub(crate) fn inserted(&self) -> Option<(BodyKey, StateNumber)> {
         *self.0.get()?
     }
@@ -249,11 +262,10 @@ impl Inserter {
         Self(spawned)
     }
 
-    /// Sets the key of the body, which was just inserted into this simulation.
-    pub fn set(&self, key: BodyKey, simulation: &Simulation) {
-        let last_without_body = (simulation.timeline(), simulation.frame().number);
+    /// Sets the key of the body, which was just inserted.
+    pub fn set(&self, key: BodyKey) {
         // This cannot fail: a call runs once.
-        let _ = self.0.0.set(Some((key, last_without_body)));
+        let _ = self.0.0.set(Some((key, StateNumber::next())));
     }
 }
 

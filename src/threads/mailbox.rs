@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{self, Arc};
 use std::time::Duration;
 
+use crate::ecs::StateNumber;
 use crate::lock::own;
 use crate::pose::{Changes, Movers, Origin, SmoothingSettings};
 use crate::time::StepCost;
@@ -29,7 +30,7 @@ const MOST_UNREAD: (usize, Duration) = (100, Duration::from_secs(2));
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub timeline: u64,
-    pub frame: u64,
+    pub number: StateNumber,
     pub tick: u64,
     pub movers: Arc<Movers>,
     pub smoothing: Arc<SmoothingSettings>,

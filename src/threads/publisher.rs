@@ -82,15 +82,18 @@ impl Publisher {
     /// Tells entity maps whether no hook or call runs until the next call of this function, and the last published
     /// state has all bodies. If so, a body that it lacks was removed, although no later state follows.
     pub fn set_idle(&mut self, is_idle: bool) {
-        let (timeline, frame) = self.last_number;
         // The call with `false` comes before any hook or call runs. So a sync that has read the earlier number knows no
         // body that is inserted later, and all bodies that it knows are in the last state, or were removed.
-        *lock(&self.newest) = (timeline, frame.saturating_sub(u64::from(is_idle)));
+        *lock(&self.newest) = if is_idle {
+            self.last_number.just_before()
+        } else {
+            self.last_number
+        };
     }
 
     /// Returns whether the game has assigned another simulation or state since the last call. If so, the next published
     /// state does not continue the picture. An assigned simulation may have an earlier timeline, so another one
-    /// begins, because later states need greater numbers.
+    /// begins.
     pub fn detect_replaced(&mut self, simulation: &mut Simulation) -> bool {
         simulation.take_over();
         let is_replaced = simulation.timeline() != self.timeline;
@@ -138,24 +141,20 @@ impl Publisher {
         }
         self.last = Some(published);
         let snapshot = Arc::new(Snapshot::of(simulation));
-        self.last_number = snapshot.number();
+        self.last_number = snapshot.number;
         self.set_idle(false);
         Some(Update { snapshot, changes })
     }
 }
 
 impl Snapshot {
-    pub fn number(&self) -> StateNumber {
-        (self.timeline, self.frame)
-    }
-
     /// Returns the present state, for a view on another thread. It shares the movers, which are the moving bodies with
     /// their last two poses. The next step copies them before it changes them.
     fn of(simulation: &Simulation) -> Self {
         let physics = &simulation.physics;
         Self {
             timeline: simulation.timeline(),
-            frame: simulation.frame().number,
+            number: StateNumber::next(),
             tick: physics.tick(),
             movers: Arc::clone(physics.pairs.movers()),
             smoothing: Arc::clone(physics.smoothing_settings()),

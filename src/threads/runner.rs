@@ -268,7 +268,7 @@ where
         let inserter = Inserter::new(spawned.clone());
         self.call(move |simulation, _| {
             let key = simulation.physics.insert(body, colliders);
-            inserter.set(key, simulation);
+            inserter.set(key);
         })?;
         Ok(spawned)
     }

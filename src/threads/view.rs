@@ -340,13 +340,14 @@ impl<E> View<E> {
         let displayed = self.displayed.as_ref();
         Picture::View {
             screen: &self.screen,
-            displayed: displayed.map(|(state, _)| state.number()),
+            displayed: displayed.map(|(state, _)| state.number),
             newest,
             present,
         }
     }
 
-    /// Returns the tick at the end of the displayed step. It is 0 before the first frame.
+    /// Returns the tick at the end of the displayed step. It is 0 until the first state is displayed, which a view that
+    /// begins in a rollback does after it.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.displayed.as_ref().map_or(0, |(state, _)| state.tick)

@@ -3,6 +3,7 @@
 use evenstep::ecs::EntityMap;
 use evenstep::ecs::hecs::{Body, Entities};
 use evenstep::rapier::prelude::*;
+use evenstep::rewind::Kept;
 use evenstep::threads::{Overlap, Runner, RunnerSettings, Worker};
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use hecs::World;
@@ -178,4 +179,56 @@ fn a_new_body_keeps_its_entity_although_its_key_was_removed() {
         assert_eq!(body.key(), old);
         assert!(runner.view().pose(old).is_some());
     }
+}
+
+/// A rollback brings a body back while the view still displays its removal. The game matches its entities in the hook.
+#[test]
+fn a_body_that_a_rollback_brings_back_keeps_its_entity_if_it_is_matched() {
+    let (mut simulation, body) = scene();
+    simulation.keep(Kept {
+        ticks: 60,
+        ..simulation.kept()
+    });
+    let restored = simulation.physics.clone();
+    let tick = restored.tick();
+    let (mut runner, mut worker) =
+        Runner::without_thread(simulation, Idle, RunnerSettings::default());
+    let mut map = EntityMap::default();
+    map.insert(body, 7);
+    let mut number = 0;
+    while runner.view().tick() <= tick {
+        frame(&mut runner, &mut worker, number);
+        number += 1;
+    }
+    runner
+        .call(move |simulation, _| drop(simulation.physics.remove(body)))
+        .unwrap();
+    while runner.view().removed() != [body] {
+        frame(&mut runner, &mut worker, number);
+        number += 1;
+    }
+    runner
+        .call(move |simulation, _| simulation.roll_back(tick).unwrap())
+        .unwrap();
+    worker.run_until(MS(7 * number));
+    assert!(map.unmatched(&restored).is_empty());
+    assert_eq!(map.take_removed(&runner), []);
+    for number in number..number + 10 {
+        frame(&mut runner, &mut worker, number);
+        assert_eq!(map.take_removed(&runner), []);
+        map.moved(&runner).count();
+    }
+    assert!(runner.view().pose(body).is_some());
+
+    // A later removal still counts.
+    runner
+        .call(move |simulation, _| drop(simulation.physics.remove(body)))
+        .unwrap();
+    let mut removed = Vec::new();
+    for number in number + 10..number + 30 {
+        frame(&mut runner, &mut worker, number);
+        removed.extend(map.take_removed(&runner));
+        map.moved(&runner).count();
+    }
+    assert_eq!(removed, [7]);
 }

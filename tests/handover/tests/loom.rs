@@ -5,7 +5,7 @@ mod sync;
 mod model;
 
 // The names that the library's file uses in its crate.
-use model::stubs::{self as lock, self as pose, self as time};
+use model::stubs::{self as ecs, self as lock, self as pose, self as time};
 use model::{Planted, hand_over};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {

@@ -8,7 +8,7 @@ mod sync {
 mod model;
 
 // The names that the library's file uses in its crate.
-use model::stubs::{self as lock, self as pose, self as time};
+use model::stubs::{self as ecs, self as lock, self as pose, self as time};
 use model::{Planted, hand_over};
 
 /// Runs random schedules, and schedules with few switches, which find defects that need a long wait.

@@ -1,7 +1,6 @@
 //! The lists of each picture: a renderer that knows only `moved` and `removed` draws exactly what `pose` returns, and
 //! entities are where their bodies are drawn.
 
-use crate::random::game::A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK;
 use crate::random::game::owners::Rendered;
 use crate::random::game::{Effect, Entry, Picture};
 use evenstep::BodyKey;
@@ -13,8 +12,6 @@ struct Renderer {
     drawn: BTreeMap<BodyKey, Pose>,
     /// Whether another simulation was assigned, so that the renderer has to write all poses once.
     is_other: bool,
-    /// Whether the game has gone back in time while a view displayed it.
-    may_have_lost_entities: bool,
     /// Whether a view has displayed a state since its loop began.
     has_state: bool,
     /// Whether a rollback was unfinished in the last picture, or is when a view begins. Bodies that it has brought back
@@ -35,14 +32,6 @@ pub fn check(log: &[Entry]) {
                     // It has displayed nothing, so its first frame lists all bodies.
                     renderer = Renderer::default();
                 }
-            }
-            Entry::Acted { effects, .. } => {
-                let is_jump = |it: &Effect| {
-                    matches!(it, Effect::Back(_) | Effect::Other | Effect::Corrected(_))
-                };
-                renderer.may_have_lost_entities |=
-                    A_VIEW_DETACHES_A_BODY_THAT_A_ROLLBACK_HAS_BROUGHT_BACK
-                        && effects.iter().any(is_jump);
             }
             Entry::HandedOver(kind) => {
                 is_view = !kind.is_one_thread();
@@ -118,9 +107,6 @@ impl Renderer {
         }
         assert_eq!(entities, expected, "the entities are elsewhere");
         if let Some(rendered) = &picture.rendered {
-            if self.may_have_lost_entities {
-                expected.retain(|key, _| rendered.contains_key(key));
-            }
             check_rendered(picture, rendered, &expected);
         }
         self.check_since(picture);

@@ -14,7 +14,7 @@ use crate::sync::{self, thread};
 use mailbox::{Mail, Mailbox, Snapshot, Update};
 // The names that the mailbox uses in its module.
 use stubs::{self as failure, self as settings};
-use stubs::{Changes, Movers, Origin, RunnerSettings, StepEvents};
+use stubs::{Changes, Movers, Origin, RunnerSettings, StateNumber, StepEvents};
 
 /// A planted defect, which shows that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ const STATES: usize = 2;
 fn step(mail: &mut Mail<()>, tick: u64) {
     let snapshot = Arc::new(Snapshot {
         timeline: 0,
-        frame: tick,
+        number: StateNumber,
         tick,
         movers: Arc::new(Movers),
         smoothing: Arc::default(),

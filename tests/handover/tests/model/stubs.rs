@@ -9,6 +9,9 @@ pub struct SmoothingSettings;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin;
 
+#[derive(Debug)]
+pub struct StateNumber;
+
 /// The steps whose changes and events it has.
 #[derive(Debug, Default)]
 pub struct Changes {
