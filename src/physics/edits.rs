@@ -2,7 +2,7 @@
 
 use crate::key::BodyKey;
 use crate::pose::{Change, finite_center, is_position_based};
-use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::dynamics::{Multibody, RigidBody, RigidBodyHandle};
 use rapier::geometry::ColliderHandle;
 
 use super::{Physics, Stage, StepAtHand};
@@ -137,16 +137,20 @@ impl Physics {
     pub(super) fn needs_preparation(&self) -> bool {
         let edits = &self.edits;
         edits.any_may_wake
+            || edits.may_joints_change
             || !edits.colliders_before.is_empty()
             || !edits.woken.is_empty()
             || self.pairs.positions_before_edits().next().is_some()
     }
 
     /// Prepares a step for the game's changes since the last one: renews the contacts of changed bodies, and lists
-    /// woken bodies among those that may move.
+    /// those at rest that may move.
     pub(super) fn prepare_for_edits(&mut self) {
         self.renew_contacts();
         self.add_woken_movers();
+        if std::mem::take(&mut self.edits.may_joints_change) {
+            self.add_links();
+        }
     }
 
     /// Returns the bodies that may wake in a step after a shift of the origin for another reason: those that the game
@@ -276,6 +280,18 @@ impl Physics {
                 if world.get(key).is_some_and(|body| !body.is_fixed()) {
                     pairs.add_mover(key, handle);
                 }
+            }
+        }
+    }
+
+    /// Lists all links of multibodies among the movers, because their joints may have changed. Rapier places them in each
+    /// step, even those that sleep or are disabled, and wakes none.
+    fn add_links(&mut self) {
+        let multibodies = self.world.rapier.multibody_joints.multibodies();
+        for link in multibodies.flat_map(Multibody::links) {
+            let handle = link.rigid_body_handle();
+            if let Some(key) = self.world.keys.key(handle) {
+                self.pairs.add_mover(key, handle);
             }
         }
     }

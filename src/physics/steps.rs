@@ -51,7 +51,6 @@ impl Physics {
         } else {
             Vec::new()
         };
-        self.edits.may_joints_change = false;
         {
             // Poses are read after the forces, because a Hermite curve begins with the velocity after impulses.
             span!("take_poses");

@@ -14,9 +14,10 @@ struct Renderer {
     is_other: bool,
     /// Whether a view has displayed a state since its loop began.
     has_state: bool,
-    /// Whether a rollback was unfinished in the last picture, or is when a view begins. Bodies that it has brought back
-    /// may have entities, and no picture displays them yet.
-    has_unfinished_rollback: bool,
+    /// Whether a rollback was unfinished in the last picture, or is when a view begins, or the game has gone to another
+    /// state on the thread of a view. Bodies that this has brought back may have entities, and no picture displays them
+    /// yet.
+    may_have_revived: bool,
     /// The poses and the removed bodies of each frame, by its number.
     frames: BTreeMap<u64, (BTreeMap<BodyKey, Pose>, Vec<BodyKey>)>,
 }
@@ -32,6 +33,12 @@ pub fn check(log: &[Entry]) {
                     // It has displayed nothing, so its first frame lists all bodies.
                     renderer = Renderer::default();
                 }
+            }
+            Entry::Acted { effects, .. } => {
+                let is_jump = |it: &Effect| {
+                    matches!(it, Effect::Back(_) | Effect::Other | Effect::Corrected(_))
+                };
+                renderer.may_have_revived |= effects.iter().any(is_jump);
             }
             Entry::HandedOver(kind) => {
                 is_view = !kind.is_one_thread();
@@ -54,7 +61,7 @@ impl Renderer {
             .as_ref()
             .map(|state| state.steps_to_resimulate > 0);
         if let Some(held) = held {
-            self.has_unfinished_rollback = held;
+            self.may_have_revived = held;
         }
         if held == Some(true) {
             assert!(picture.moved.is_empty() && picture.removed.is_empty());
@@ -102,7 +109,7 @@ impl Renderer {
             expected.retain(|key, _| state.keys.contains(key));
         }
         let mut entities = picture.entities.clone();
-        if self.has_unfinished_rollback || held.is_none() && !self.has_state {
+        if self.may_have_revived || held.is_none() && !self.has_state {
             entities.retain(|key, _| expected.contains_key(key));
         }
         assert_eq!(entities, expected, "the entities are elsewhere");

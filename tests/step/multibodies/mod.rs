@@ -2,6 +2,7 @@
 //! Rapier carries out the change only in that step.
 
 mod cases;
+mod joints;
 
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
