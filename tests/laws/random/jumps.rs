@@ -33,6 +33,8 @@ struct Judge<'a> {
     /// How far each body may have moved on its paths: in the last step before the last picture, and since then.
     reach: BTreeMap<BodyKey, Reach>,
     causes: Causes,
+    /// Whether the next frame renumbers the steps.
+    is_renumbered: bool,
     /// Real time since the last picture, without pauses.
     passed: Duration,
 }
@@ -103,6 +105,7 @@ impl<'a> Judge<'a> {
                     causes.has_gone_back = true;
                     causes.moved.retain(|(_, at)| *at <= back);
                 }
+                Effect::Renumbered => self.is_renumbered = true,
                 Effect::Pushed(_) | Effect::Shifted(_) | Effect::Stayed => (),
                 _ => self.last = None,
             }
@@ -133,6 +136,8 @@ impl<'a> Judge<'a> {
             return;
         }
         let causes = std::mem::take(&mut self.causes);
+        // The next frame drops the steps of a rollback that begins before it.
+        self.causes.any = std::mem::take(&mut self.is_renumbered);
         let passed = std::mem::take(&mut self.passed);
         // Another smoothing may display another part of the last step.
         self.run(&state.paths);

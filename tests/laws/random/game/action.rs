@@ -86,6 +86,8 @@ pub enum OnWorld {
     RemoveGenerator(u8),
     WakeAll,
     RemoveJoint(u8),
+    /// Moves the anchors of all joints of multibodies by this many metres, which wakes no link.
+    MoveAnchors(i8),
     /// Changes the game's value in the state.
     Score(u8),
 }
@@ -498,6 +500,17 @@ fn edit_world(edit: OnWorld, physics: &mut Physics, shelf: &mut Shelf, effects: 
                     .rapier_mut_except_bodies()
                     .remove_impulse_joint(joint);
             }
+        }
+        A::MoveAnchors(x) => {
+            let joints = &mut physics.rapier_mut_except_bodies().multibody_joints;
+            let links: Vec<_> = joints.iter().map(|(_, link, ..)| *link).collect();
+            for link in links {
+                let multibody = joints.get_multibody_mut(link.multibody);
+                let link = multibody.and_then(|it| it.link_mut(link.id));
+                let joint = &mut link.expect("it is listed").joint.data;
+                joint.set_local_anchor1(joint.local_anchor1() + Vector::X * metres(x));
+            }
+            effects.push(Effect::LinksMoved);
         }
         A::Score(points) => score(physics).points += u64::from(points),
     }
@@ -1052,6 +1065,7 @@ pub fn edit() -> BoxedStrategy<Action> {
     let joints = prop_oneof![
         2 => on((body(), joint()).prop_map(|(other, joint)| B::Join(other, joint))),
         1 => all((0..8u8).prop_map(W::RemoveJoint)),
+        1 => all(x().prop_map(W::MoveAnchors)),
     ];
     prop_oneof![6 => lives, 8 => positions, 4 => motions, 5 => kinds, 1 => joints].boxed()
 }
