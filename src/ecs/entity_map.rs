@@ -178,7 +178,7 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         let gone = self.take_if(|key, _| physics.handle(key).is_none());
         // Pictures of earlier states may lack a body of this one.
         self.not_displayed.clear();
-        self.expect_all();
+        self.expect_all(StateNumber::next());
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
         // An entity that was replaced may have got another body since, or be in the list already.
         for entity in self.take_replaced() {
@@ -373,7 +373,8 @@ impl<E: Copy + PartialEq> EntityMap<E> {
                     "this is another simulation than in the last frame, whose bodies would count as removed: \
                      use one `EntityMap` or `Entities` per simulation, or call `unmatched` after a restore"
                 );
-                self.expect_all();
+                // The earlier host has displayed the others, so every state of this one has them.
+                self.expect_all(StateNumber::default());
                 self.synced = Synced(Some((id, None)));
                 None
             }
@@ -388,11 +389,11 @@ impl<E: Copy + PartialEq> EntityMap<E> {
         last_sync
     }
 
-    /// Lets all bodies count as not displayed yet. Every state from now on has them until they are removed.
-    fn expect_all(&mut self) {
-        let now = StateNumber::next();
+    /// Lets all bodies count as not displayed yet. Those that did not so far are in every state after this number, until
+    /// they are removed.
+    fn expect_all(&mut self, after: StateNumber) {
         for (key, _) in self.by_slot.iter().flatten() {
-            self.not_displayed.entry(*key).or_insert(now);
+            self.not_displayed.entry(*key).or_insert(after);
         }
     }
 
