@@ -4,7 +4,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::render::interpolate;
 use evenstep::{Physics, Smoothing};
 use scenes::testing::exact::{self, part, turn, vector};
-use scenes::testing::{at_most, turned_spin};
+use scenes::testing::{at_most, length, turned_spin};
 
 /// A body's velocity at one moment, at its centre of mass, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -168,9 +168,16 @@ impl Way {
         }
     }
 
-    /// Returns the curve, or `None` at half a turn, where f32 cannot tell which way is shorter.
+    /// Returns the curve, or `None` at half a turn, where f32 cannot tell which way is shorter, and for many turns per
+    /// step, whose rest f32 cannot tell.
     fn curve(&self, t: f64) -> Option<exact::Isometry> {
         let dt = f64::from(self.dt);
+        let spins_fast = |it: &Velocity| length(it.angular) * self.dt > 30.0;
+        if self.smoothing != Smoothing::Interpolate
+            && [self.before, self.after].iter().any(spins_fast)
+        {
+            return None;
+        }
         let (start, end) = (rotation(&self.previous), rotation(&self.current));
         let center = vector(self.center);
         let (from, to) = (
