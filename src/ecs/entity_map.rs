@@ -373,8 +373,13 @@ impl<E: Copy + PartialEq> EntityMap<E> {
                     "this is another simulation than in the last frame, whose bodies would count as removed: \
                      use one `EntityMap` or `Entities` per simulation, or call `unmatched` after a restore"
                 );
-                // The earlier host has displayed the others, so every state of this one has them.
-                self.expect_all(StateNumber::default());
+                let after = match last {
+                    // The earlier host has displayed the others, so every state of this one has them.
+                    Some(_) => StateNumber::default(),
+                    // A copy may belong to a state that a rollback has restored, so earlier states may lack its bodies.
+                    None => StateNumber::next(),
+                };
+                self.expect_all(after);
                 self.synced = Synced(Some((id, None)));
                 None
             }

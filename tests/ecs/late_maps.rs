@@ -232,3 +232,46 @@ fn a_body_that_a_rollback_brings_back_keeps_its_entity_if_it_is_matched() {
     }
     assert_eq!(removed, [7]);
 }
+
+/// A game on the thread puts a copy of its map back with the restored state, and so matches nothing.
+#[test]
+fn a_body_that_a_rollback_brings_back_keeps_its_entity_in_a_restored_map() {
+    let (mut simulation, body) = scene();
+    simulation.keep(Kept {
+        ticks: 60,
+        ..simulation.kept()
+    });
+    let tick = simulation.physics.tick();
+    let (mut runner, mut worker) =
+        Runner::without_thread(simulation, Idle, RunnerSettings::default());
+    let mut map = EntityMap::default();
+    map.insert(body, 7);
+    let mut number = 0;
+    let mut copy = map.clone();
+    while runner.view().tick() <= tick {
+        frame(&mut runner, &mut worker, number);
+        number += 1;
+        assert_eq!(map.take_removed(&runner), []);
+        map.moved(&runner).count();
+        copy = map.clone();
+    }
+    runner
+        .call(move |simulation, _| drop(simulation.physics.remove(body)))
+        .unwrap();
+    while map.take_removed(&runner).is_empty() {
+        map.moved(&runner).count();
+        frame(&mut runner, &mut worker, number);
+        number += 1;
+    }
+    runner
+        .call(move |simulation, _| simulation.roll_back(tick).unwrap())
+        .unwrap();
+    worker.run_until(MS(7 * number));
+    let mut map = copy;
+    for number in number..number + 10 {
+        assert_eq!(map.take_removed(&runner), []);
+        map.moved(&runner).count();
+        frame(&mut runner, &mut worker, number);
+    }
+    assert!(runner.view().pose(body).is_some());
+}
