@@ -290,7 +290,10 @@ impl Physics {
         let multibodies = self.world.rapier.multibody_joints.multibodies();
         for link in multibodies.flat_map(Multibody::links) {
             let handle = link.rigid_body_handle();
-            if let Some(key) = self.world.keys.key(handle) {
+            let is_fixed = |body: &RigidBody| body.is_fixed();
+            if let Some(key) = self.world.keys.key(handle)
+                && !self.world.get(key).is_some_and(is_fixed)
+            {
                 self.pairs.add_mover(key, handle);
             }
         }
