@@ -162,14 +162,14 @@ impl Simulation {
     }
 
     /// Returns two alphas, between which the next picture compares an old and a new state of this tick. They are equal
-    /// if its alpha is known: that of the last picture or, if that displayed another step, the end of this one. A
-    /// view on another thread chooses its own alpha, which may be any.
+    /// if its alpha is known, because the last picture displayed this step. Another picture, or a view on another
+    /// thread, may have any alpha.
     fn alphas_to_compare(&self) -> [f32; 2] {
         let has_same_tick = self.frame.tick == self.physics.tick();
         match self.screen.alpha() {
             Some(alpha) if has_same_tick => [alpha; 2],
-            Some(_) => [1.0; 2],
-            None => [0.0, 1.0],
+            // At 1, `Extrapolate` would display the state alone, and not the end of the next step.
+            _ => [0.0, 1.0_f32.next_down()],
         }
     }
 }

@@ -197,8 +197,8 @@ impl Simulation {
     /// ```
     ///
     /// Other kept states are discarded, and no rollback goes back to before this one. If this machine has not reached
-    /// the tick of the state, the simulation goes ahead to it, with its [`clock`](Self::clock). Otherwise, real time
-    /// and overstep do not change.
+    /// the tick of the state, the simulation goes ahead to it, with its [`clock`](Self::clock), and a view on another
+    /// thread skips the time until then. Otherwise, real time and overstep do not change.
     ///
     /// What another machine does not know stays: the [smoothing](Physics::set_body_smoothing) and the
     /// [correction](Physics::set_body_correction) of single bodies, and [resources](Physics::resources) of types that

@@ -60,6 +60,8 @@ pub(super) struct ClockReading {
     pub speed: f64,
     /// Whether a rollback is unfinished, in which the picture stays.
     pub is_rolling_back: bool,
+    /// Whether the clock displays the last state itself, beyond which no body is extrapolated.
+    pub displays_state: bool,
 }
 
 impl ClockReading {

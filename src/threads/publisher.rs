@@ -200,6 +200,7 @@ impl ClockReading {
             time: clock.time(),
             speed,
             is_rolling_back: false,
+            displays_state: clock.alpha() >= 1.0,
         }
     }
 }

@@ -159,7 +159,12 @@ impl<E> View<E> {
         } else {
             Duration::ZERO
         };
-        self.show_time(time, decay_time);
+        let extrapolated_to = if self.mail.reading.displays_state {
+            newest_time
+        } else {
+            present
+        };
+        self.show_time(time, decay_time, extrapolated_to);
     }
 
     /// Displays the last picture again, at this time in seconds.
@@ -211,9 +216,9 @@ impl<E> View<E> {
         self.mail.delay
     }
 
-    /// Displays the simulated time `time`, in seconds. Visual errors decay for `elapsed`, which is the real time since
-    /// the last frame, or zero in a pause.
-    fn show_time(&mut self, time: f64, elapsed: Duration) {
+    /// Displays the simulated time `time`, in seconds, and extrapolates to `present` at most. Visual errors decay for
+    /// `elapsed`, which is the real time since the last frame, or zero in a pause.
+    fn show_time(&mut self, time: f64, elapsed: Duration, present: f64) {
         let (snapshot, mut changes) = self.take_state_at(time);
         // At first and after a rewind, the view lacks the states before this one, so it displays the beginning of this
         // one's step instead of an earlier time.
@@ -234,8 +239,17 @@ impl<E> View<E> {
         }
         let alpha = alpha(&snapshot, time);
         let frame = self.screen.number().saturating_add(1);
+        // Extrapolated bodies are displayed this many seconds after the state. They do not go back to a time before the
+        // last picture's, even if the next step is expected to be shorter now. After a rewind, `show` has reset it.
+        let until = |time: f64| rounded(time - snapshot.time.as_secs_f64()).max(0.0);
+        let last_seconds_ahead = until(self.extrapolated_to);
+        let seconds_ahead = (alpha * snapshot.next_dt)
+            .min(until(present))
+            .max(last_seconds_ahead);
         let is_same = |(last, last_alpha): &(Arc<Snapshot>, f32)| {
-            Arc::ptr_eq(last, &snapshot) && last_alpha.to_bits() == alpha.to_bits()
+            Arc::ptr_eq(last, &snapshot)
+                && last_alpha.to_bits() == alpha.to_bits()
+                && last_seconds_ahead.to_bits() == seconds_ahead.to_bits()
         };
         // The poses of an unchanged picture are not computed again, unless visual errors decay.
         if changes.is_empty()
@@ -244,10 +258,6 @@ impl<E> View<E> {
         {
             return self.repeat_picture(time);
         }
-        // Extrapolated bodies are displayed this many seconds after the state. They do not go back to a time before the
-        // last picture's, even if the next step is expected to be shorter now. After a rewind, `show` has reset it.
-        let last_seconds_ahead = rounded(self.extrapolated_to - snapshot.time.as_secs_f64());
-        let seconds_ahead = (alpha * snapshot.next_dt).max(last_seconds_ahead);
         self.extrapolated_to = snapshot.time.as_secs_f64() + f64::from(seconds_ahead);
         let context = PictureContext {
             frame,

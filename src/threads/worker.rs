@@ -375,14 +375,16 @@ impl<H: Hooks> Worker<H> {
     /// Runs a frame of the simulation, with the steps that are due. Returns `false` after a panic.
     fn run_frame(&mut self, frame_time: Duration) -> bool {
         frame_span!(self.simulation, frame_time);
-        let (tick, real_time) = (self.simulation.clock().tick(), self.real_time());
-        let frame_end = real_time.saturating_add(frame_time);
+        let frame_end = self.real_time().saturating_add(frame_time);
+        let mut tick = self.simulation.clock().tick();
         // If the thread runs the frame late, the steps report the present as `Step::real_frame_end`.
         let late = self.now.saturating_sub(frame_end);
         let frame_time = FrameTime::for_one_step(frame_time).late_by(late);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let run = || {
             simulation.begin_frame_with(hooks, frame_time)?;
+            // The hook before the frame may have gone to another tick.
+            tick = simulation.clock().tick();
             simulation.run_steps(hooks)
         };
         match catch_unwind(AssertUnwindSafe(run)) {

@@ -156,3 +156,51 @@ fn lower_step_limits_after_a_rollback_still_allow_a_step() {
         }
     }
 }
+
+/// Packets arrive after the steps of a frame. The body then flies back.
+#[test]
+fn a_rollback_after_the_steps_of_a_frame_is_displayed_smoothly() {
+    for smoothing in [
+        Smoothing::Interpolate,
+        Smoothing::Hermite,
+        Smoothing::Extrapolate,
+    ] {
+        for corrects in [false, true] {
+            let (mut simulation, key) = flyer_with_states(60);
+            simulation.smoothing = smoothing;
+            simulation.correction = Correction::half_life(Duration::from_secs(1_000_000));
+            let body = simulation.physics.body_mut(key).unwrap();
+            body.set_linvel(Vector::X * 10.0, true);
+            let (mut shown, mut is_done): (Vec<f32>, _) = (Vec::new(), false);
+            for frame in 0..60 {
+                simulation.begin_frame(MS(4));
+                let mut has_run = false;
+                while simulation.next_step().is_some() {
+                    simulation.run_step();
+                    has_run = true;
+                }
+                let now = simulation.physics.tick();
+                if frame >= 30 && has_run && !std::mem::replace(&mut is_done, true) {
+                    let fly_back = |physics: &mut Physics| {
+                        let body = physics.body_mut(key).unwrap();
+                        body.set_linvel(Vector::X * -10.0, true);
+                    };
+                    simulation.roll_back(now - 2).unwrap();
+                    if corrects {
+                        let mut theirs = simulation.physics.clone();
+                        fly_back(&mut theirs);
+                        simulation.correct(theirs).unwrap();
+                    }
+                    let hook = |physics: &mut Physics, _: Step| fly_back(physics);
+                    simulation.resimulate(now - 2, hook).unwrap();
+                }
+                simulation.end_frame();
+                shown.push(shown_x(&simulation, key));
+            }
+            // The first frames change to the slower flight.
+            let moves = shown[10..].windows(2).map(|pair| (pair[1] - pair[0]).abs());
+            let most = moves.fold(0.0, f32::max);
+            assert!(most < 0.045, "{smoothing:?}, {corrects}: {most}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 mod bits;
 mod exchanges;
+mod extrapolated;
 mod picture;
 mod waiting;
 

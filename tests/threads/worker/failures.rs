@@ -356,6 +356,22 @@ fn displayed_motion_does_not_jump_when_a_hook_error_drops_a_step() {
     assert_eq!(driver.failures().len(), 1);
 }
 
+/// The next frame renumbers the steps, so that its first one is that of tick 10.
+#[test]
+fn a_failure_names_the_tick_of_its_step_after_a_renumbering() {
+    let (simulation, _) = flyer_in_space();
+    let mut driver = Driver::new(simulation, FailsOnce(false));
+    driver.in_time(MS(55));
+    driver.call(|simulation, _| simulation.set_tick(10));
+    driver.in_time(MS(75));
+    driver.frame(MS(75));
+    let failures = driver.failures();
+    assert!(
+        matches!(failures[..], [Failure::Hook { tick: 10, .. }]),
+        "{failures:?}"
+    );
+}
+
 #[test]
 fn recovery_does_not_restore_bodies_removed_before_or_after_the_panic() {
     for (removed_at, interval) in [(55, 4), (55, 1), (75, 4), (75, 1)] {
