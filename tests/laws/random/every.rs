@@ -385,6 +385,51 @@ mod tests {
     }
 
     /// A failed game is pasted like this one.
+    /// After the panic, the force counts as one of the hook that has panicked.
+    #[test]
+    fn a_force_that_is_added_in_a_pause_after_a_panic_waits() {
+        use crate::random::game::names::*;
+        let script = Script {
+            setup: Setup {
+                scene: Yard,
+                hz: 100,
+                smoothing: Interpolate,
+                correction: Off,
+                keep: 0,
+                interval: 0,
+                slack: 0,
+            },
+            frames: vec![
+                frame(
+                    10855,
+                    [
+                        (After(0), World(Score(1))),
+                        (After(0), Cut(Panic)),
+                        (Before(0), World(Score(1))),
+                    ],
+                ),
+                frame(
+                    2000,
+                    [
+                        (Between, Setting(Pause)),
+                        (Between, Body(3, Push(Impulse, 0))),
+                        (BeforeFrame, World(Score(0))),
+                    ],
+                ),
+                frame(2000, []),
+                frame(
+                    3139,
+                    [
+                        (BeforeFrame, World(Score(0))),
+                        (BeforeFrame, Setting(Resume)),
+                    ],
+                ),
+                frame(6006, []),
+            ],
+        };
+        judge_in_every_host(&script);
+    }
+
     #[test]
     fn a_printed_game_can_be_pasted() {
         use crate::random::game::names::*;

@@ -52,7 +52,7 @@ pub fn check(log: &[Entry]) {
             } => judge.act(*action, effects, *tick),
             Entry::HandedOver(_) => judge.last = None,
             Entry::Begin { bits, .. } => judge.note_gone(&bits.keys),
-            Entry::Ran { paths, .. } => judge.run(paths),
+            Entry::Ran { paths, step, .. } => judge.run(paths, step.is_resimulated),
             Entry::Picture(picture) => judge.show(picture),
             _ => (),
         }
@@ -119,10 +119,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn run(&mut self, paths: &Paths) {
+    fn run(&mut self, paths: &Paths, is_resimulated: bool) {
         for (key, reach) in reaches(paths) {
             let sum = self.reach.entry(key).or_default();
             sum.moved += reach.moved;
+            // The picture continues from where it was before the rollback.
+            if !is_resimulated {
+                sum.displayed += reach.moved;
+            }
             sum.turned += reach.turned;
         }
     }
@@ -140,7 +144,7 @@ impl<'a> Judge<'a> {
         self.causes.any = std::mem::take(&mut self.is_renumbered);
         let passed = std::mem::take(&mut self.passed);
         // Another smoothing may display another part of the last step.
-        self.run(&state.paths);
+        self.run(&state.paths, false);
         // The next picture may display the rest of it.
         let reaches = std::mem::replace(&mut self.reach, reaches(&state.paths));
         if let (Some((last, before)), Some(jumped)) = (self.last, &picture.jumped) {
@@ -226,7 +230,7 @@ impl Moved {
             f32::INFINITY
         };
         let scale = 1.0 + self.to.translation.length() + self.from.translation.length();
-        let most = self.reach.moved + error(before) + added + 2e-4 * scale;
+        let most = self.reach.displayed + error(before) + added + 2e-4 * scale;
         assert!(
             self.off <= most,
             "{:?} has moved from {:?} to {:?}, by more than {most} m",
@@ -241,6 +245,8 @@ impl Moved {
 #[derive(Clone, Copy, Default)]
 struct Reach {
     moved: f32,
+    /// Without resimulated steps.
+    displayed: f32,
     turned: f32,
 }
 
@@ -263,7 +269,11 @@ fn reaches(paths: &Paths) -> BTreeMap<BodyKey, Reach> {
             };
             1.5 * straight + way.dt * velocities + around
         };
-        Reach { moved, turned }
+        Reach {
+            moved,
+            displayed: moved,
+            turned,
+        }
     };
     let bodies = paths.bodies.iter();
     bodies

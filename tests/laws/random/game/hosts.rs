@@ -250,7 +250,9 @@ impl Game {
                     Host::One(simulation, _) => Some(&**simulation),
                     _ => None,
                 };
-                if !(action.is_push() && script.hides_forces(displayed)) {
+                if !(action.is_push()
+                    && (self.player.parts().has_panicked || script.hides_forces(displayed)))
+                {
                     self.act(action);
                 }
             }

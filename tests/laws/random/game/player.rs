@@ -50,6 +50,8 @@ pub struct Parts {
     pub touches: bool,
     /// Whether an overlap is stopped, which takes the simulation with it if a hook panics.
     pub is_stopping: bool,
+    /// Whether a hook has panicked in the last frame.
+    pub has_panicked: bool,
     /// Whether the game leaves the frame open after this step, or begins another frame of this many milliseconds.
     leaves: bool,
     again: Option<u8>,
@@ -90,6 +92,7 @@ impl Default for Parts {
             is_view: false,
             touches: false,
             is_stopping: false,
+            has_panicked: false,
             leaves: false,
             again: None,
             log: Vec::new(),
@@ -208,12 +211,8 @@ impl Player {
     /// Begins a frame, with all that the game does before it.
     pub fn begin(&mut self, simulation: &mut Simulation, time: Duration) {
         let actions: Vec<_> = self.parts().script.acts(When::BeforeFrame).collect();
-        let hides_forces = {
-            let parts = self.parts();
-            parts
-                .script
-                .hides_forces((!parts.is_view).then_some(&*simulation))
-        };
+        let is_view = self.parts().is_view;
+        let hides_forces = self.hides_forces((!is_view).then_some(&*simulation));
         for action in actions {
             if !(action.is_push() && hides_forces) {
                 self.perform(action, &mut Reach::Simulation(simulation));
@@ -224,8 +223,16 @@ impl Player {
             .script
             .acts
             .retain(|(when, _)| *when != When::BeforeFrame);
+        self.parts().has_panicked = false;
         self.touch(&mut simulation.physics);
         self.see(simulation, time);
+    }
+
+    /// Returns whether the logs cannot tell if a force that is added before the frame acts in it, as in
+    /// [`FrameScript::hides_forces`]. After a panic, forces may belong to the step whose hook has panicked.
+    pub fn hides_forces(&self, simulation: Option<&Simulation>) -> bool {
+        let parts = self.parts();
+        parts.has_panicked || parts.script.hides_forces(simulation)
     }
 
     /// Reads the settings of a frame that is about to begin.
@@ -365,6 +372,7 @@ impl Player {
                 Action::Cut(Cut::Panic) => {
                     self.fail();
                     self.mark(on.physics());
+                    self.parts().has_panicked = true;
                     resume_unwind(Box::new(Planned));
                 }
                 Action::Cut(Cut::Leave) => self.parts().leaves = true,
