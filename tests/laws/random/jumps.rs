@@ -123,10 +123,13 @@ impl<'a> Judge<'a> {
         for (key, reach) in reaches(paths) {
             let sum = self.reach.entry(key).or_default();
             sum.moved += reach.moved;
-            // The picture continues from where it was before the rollback.
-            if !is_resimulated {
-                sum.displayed += reach.moved;
-            }
+            // The picture continues from where it was before the rollback. A body that is extrapolated moves on with the
+            // velocities of the last of these steps.
+            sum.displayed = if is_resimulated {
+                sum.displayed.max(reach.moved)
+            } else {
+                sum.displayed + reach.moved
+            };
             sum.turned += reach.turned;
         }
     }
@@ -245,7 +248,7 @@ impl Moved {
 #[derive(Clone, Copy, Default)]
 struct Reach {
     moved: f32,
-    /// Without resimulated steps.
+    /// The same, but of all resimulated steps only the longest motion of one.
     displayed: f32,
     turned: f32,
 }
