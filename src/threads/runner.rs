@@ -293,8 +293,12 @@ where
         self.has_unsent_removals = matches!(sent, Err(SendError::Full(_)));
     }
 
-    /// Asks a question about the simulation, such as a ray cast or a snapshot, answered after the next step, or at once
-    /// if none is due within a period, as in a pause.
+    /// Asks a question about the simulation, such as a ray cast, answered after the next step, or at once if none is due
+    /// within a period, as in a pause.
+    ///
+    /// For a copy, saved bytes or a [preview](crate::Physics::preview), use [`call`](Self::call). Between two steps, a
+    /// question gets a copy in which queries find all changes, and its next steps may differ from those of the
+    /// simulation.
     ///
     /// # Errors
     /// [`SendError`]
