@@ -242,10 +242,10 @@ impl Spawned {
         matches!(self.0.get(), Some(None))
     }
 
-    /// Returns whether both are of the same body.
+    /// Returns a number that only clones of this one have.
     #[cfg(feature = "hecs")]
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
     /// Returns the key, and a number after all states before the insertion.

@@ -65,7 +65,7 @@ pub(crate) use steps::StepRecord;
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
 /// | gravity | [`set_gravity`](Self::set_gravity) | a read of every body |
-/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | no check of bodies |
+/// | joints, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | a read of the links of all multibodies |
 /// | wake all bodies | [`wake_up_all`](Self::wake_up_all) | a read of every body |
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
 /// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body |

@@ -24,7 +24,8 @@ impl Physics {
     }
 
     /// Sets how frames between two steps display a body. With `None` it follows the [general
-    /// setting](crate::Simulation::smoothing) again. A change takes effect as described there.
+    /// setting](crate::Simulation::smoothing) again. A change takes effect as described there. While states are kept or a
+    /// thread displays them, the first change in a step copies the settings of all bodies.
     ///
     /// # Errors
     /// [`BodyError::Gone`]

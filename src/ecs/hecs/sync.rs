@@ -40,7 +40,7 @@ impl Entities {
     ///
     /// The cost is proportional to the changes and to the bodies that moved, or to all bodies while steps are
     /// resimulated, after an assignment of [`Simulation::physics`](crate::Simulation::physics), after you have moved a
-    /// component, and while you keep a [`Body`].
+    /// component, while you keep a [`Body`], and after other `Entities` have spawned or despawned in this world.
     ///
     /// With an [`Overlap`](crate::threads::Overlap), only hooks may spawn and despawn.
     ///
@@ -142,11 +142,12 @@ impl Entities {
         if self.sent.is_empty() {
             return lost;
         }
-        let waiting = world.query_mut::<(Entity, &Waiting)>().into_iter();
-        let waiting: Vec<_> = waiting.map(|(entity, it)| (entity, it.0.clone())).collect();
+        let mut waiting = BTreeMap::new();
+        for (entity, Waiting(spawned)) in world.query_mut::<(Entity, &Waiting)>() {
+            waiting.entry(spawned.address()).or_insert(entity);
+        }
         for spawned in std::mem::take(&mut self.sent) {
-            let entity = waiting.iter().find(|(_, it)| it.is_same(&spawned));
-            let entity = entity.map(|(entity, _)| *entity);
+            let entity = waiting.get(&spawned.address()).copied();
             if let Some((key, last_without_body)) = spawned.inserted() {
                 // If no entity waits for it, this drops the `Body`, which removes the body.
                 let body = Body::new(key, &self.dropped);

@@ -45,10 +45,10 @@ use frames::{Done, Job, run_steps};
 /// ```
 ///
 /// # Latency
-/// Results are displayed one step later than in one thread, or less with [`set_slack`](Self::set_slack). Changes in
-/// `after_step` are displayed by the frame that calls it, other changes with the step, as long as the rate, the slack
-/// and [`Stepping::Fixed`](crate::Stepping::Fixed) stay. So shift the origin there, and move the camera by
-/// [`View::origin_shift`].
+/// Results are displayed one step later than in one thread (two without [`Stepping::Fixed`](crate::Stepping::Fixed)),
+/// or less with [`set_slack`](Self::set_slack). Changes in `after_step` are displayed by the frame that calls it, other
+/// changes with the step, as long as the rate, the slack and the stepping stay. So shift the origin there, and move the
+/// camera by [`View::origin_shift`].
 ///
 /// # What runs where
 /// Only the last step that is due in a frame runs on the other thread, with its [hooks of
