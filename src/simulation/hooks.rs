@@ -23,7 +23,8 @@ pub trait Hooks {
     /// frame.
     ///
     /// With a `Runner`, this hook runs before each step, and before frames without a step, which calls, questions and
-    /// removals cause. With an `Overlap`, change the speed between frames.
+    /// removals cause. It does not run before frames in which only time passes, so that this time counts at the old
+    /// speed. With an `Overlap`, change the speed between frames.
     ///
     /// # Errors
     /// An error drops the due steps: see [`Simulation::advance_with`].
