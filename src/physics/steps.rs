@@ -111,8 +111,9 @@ impl Physics {
     /// The steps run on a copy, at the rate of the next step as of the last frame or, in a hook, of its step. At this
     /// rate, they equal those of the loop bit for bit. `before_step` is called before each of them, with real times of
     /// zero: pass your game's hook, with a clone of an input queue, because a drained sample is gone. Rapier's own
-    /// hooks are not called. In the hook before a step, the copy lacks the forces that the hook has added. After a
-    /// shift of the origin or a portal there, a body on its way to a target may differ by rounding.
+    /// hooks are not called. In the hook before a step, the copy lacks the forces that the hook has added. A body on its
+    /// way to a target may differ by rounding after a shift of the origin, a portal or a new translation there, and
+    /// follows the target even if the hook has set its next position.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;

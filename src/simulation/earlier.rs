@@ -68,6 +68,7 @@ impl Simulation {
     /// - Shapes, groups, soft bodies, colliders without a body, and the positions of colliders in their bodies are
     ///   those of the state.
     /// - A collider is found from its first step on, unless its body is disabled or it is removed before the next step.
+    ///   At an alpha below 1, one that was added to a moving body is found a step earlier.
     /// - After a [rewind](Self::rewind), the later ticks to which you can go forwards again are kept, too.
     /// - At the present tick, the collider of a body that was moved since the step is where Rapier has it until the
     ///   next step.

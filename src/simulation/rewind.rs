@@ -22,7 +22,7 @@ use super::simulation::Simulation;
 impl Simulation {
     /// Keeps states and poses of the past within these limits, from the next step on, and discards those beyond them.
     /// In an unfinished [rollback](Self::roll_back), the state where it starts over stays, unless it is beyond the
-    /// limit of bytes.
+    /// limit of bytes or no ticks are kept.
     ///
     /// All are discarded when [`set_tick`](Self::set_tick) changes the tick, when the
     /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another

@@ -301,8 +301,7 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.reading = self.reading();
     }
 
-    /// Lets this much time pass without a step, or as much as is left until a nanosecond before the next step. The hook
-    /// before the frame does not run, because it may change the speed, and this time has passed at the old one.
+    /// Lets this much time pass, but no step begin. No hook runs, because it may change the speed of that time.
     fn pass_time(&mut self, time: Duration) {
         let until = self.until_next_step().unwrap_or(Duration::MAX);
         let passed = time.min(until.saturating_sub(Duration::from_nanos(1)));
