@@ -23,8 +23,9 @@ pub trait Hooks {
     /// frame.
     ///
     /// With a `Runner`, this hook runs before each step, and before frames without a step, which calls, questions and
-    /// removals cause. It does not run before frames in which only time passes, so that this time counts at the old
-    /// speed. With an `Overlap`, change the speed between frames.
+    /// removals cause. It runs at the end of a frame's time there, which counts at the speed that it sets, even after a
+    /// long pause. So end a pause or slow motion of a `Runner` in a `call`. With an `Overlap`, change the speed between
+    /// frames.
     ///
     /// # Errors
     /// An error drops the due steps: see [`Simulation::advance_with`].

@@ -169,7 +169,7 @@ impl<H: Hooks> Worker<H> {
     /// Ends the work. First lets the time until `now` pass, because the game's next frame does not include it.
     pub(super) fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
-        self.pass_time(self.now.saturating_sub(self.real_time()));
+        self.pass_time();
         if self.panicked.is_none() {
             self.drop_lag(self.now.saturating_sub(self.real_time()));
             // If the game has replaced the state since the last frame, the view's earlier changes are void.
@@ -233,7 +233,7 @@ impl<H: Hooks> Worker<H> {
         let clock = self.simulation.clock();
         // The steps of a rollback are not due at once, because the hook may fail every time.
         let is_rolling_back = self.simulation.is_rolling_back();
-        let retry = is_rolling_back.then(|| self.period());
+        let retry = is_rolling_back.then(|| clock.settings().rate().period());
         let next = clock.until_next_step().into_iter().chain(retry).min();
         next.filter(|_| self.panicked.is_none())
     }
@@ -265,9 +265,6 @@ impl<H: Hooks> Worker<H> {
         if lag > self.settings.max_lag {
             self.drop_lag(lag);
         }
-        // In slow motion, the frame with the step begins a period before it.
-        let until = self.until_next_step().unwrap_or_default();
-        self.pass_time(until.saturating_sub(self.period()));
         if let Some(until) = self.until_next_step() {
             self.run_frame_with_step(until);
         }
@@ -285,7 +282,7 @@ impl<H: Hooks> Worker<H> {
         if self.arrived.is_empty() {
             return;
         }
-        self.pass_time(self.now.saturating_sub(self.real_time()));
+        self.pass_time();
         let speed = ClockReading::of(&self.simulation).speed;
         self.handle_arrived();
         if speed > 0.0 && ClockReading::of(&self.simulation).speed == 0.0 {
@@ -301,25 +298,26 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.reading = self.reading();
     }
 
-    /// Lets this much time pass, but no step begin. No hook runs, because it may change the speed of that time.
-    fn pass_time(&mut self, time: Duration) {
-        let until = self.until_next_step().unwrap_or(Duration::MAX);
-        let passed = time.min(until.saturating_sub(Duration::from_nanos(1)));
-        if !passed.is_zero() && self.panicked.is_none() {
-            self.simulation.begin_frame(FrameTime::for_one_step(passed));
-            self.simulation.close_frame();
+    /// Lets time pass without a step: until now, or until a nanosecond before the next step.
+    fn pass_time(&mut self) {
+        let passed = self.now.saturating_sub(self.real_time());
+        let passed = match self.until_next_step() {
+            Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
+            None => passed,
+        };
+        let has_run = !passed.is_zero() && self.panicked.is_none() && self.run_frame(passed);
+        // No step was due, but steps have run if the hook before the frame has ended a pause or sped up the clock.
+        if has_run && self.simulation.frame().steps > 0 {
+            self.publish();
         }
     }
 
     /// Returns whether the next step is due within a period, so that its state displays changes soon enough. The steps
     /// of a rollback are due at once.
     fn is_step_near(&self) -> bool {
-        let until = self.until_next_step().unwrap_or(Duration::MAX);
-        until <= self.period() && !self.simulation.is_rolling_back()
-    }
-
-    fn period(&self) -> Duration {
-        self.simulation.clock().settings().rate().period()
+        let period = self.simulation.clock().settings().rate().period();
+        let is_near = self.until_next_step().is_some_and(|until| until <= period);
+        is_near && !self.simulation.is_rolling_back()
     }
 
     /// Handles the messages that have arrived, in the order sent. Questions wait for their answer.

@@ -8,6 +8,8 @@ use evenstep::threads::{Overlap, Runner, RunnerSettings, Worker};
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use scenes::MS;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
@@ -191,6 +193,20 @@ fn a_body_that_is_placed_right_after_it_was_brought_back_keeps_its_entity() {
     assert!(worker.simulation().physics.body(key).is_some());
 }
 
+/// Ends a pause when the game asks for it.
+struct Resumes(Arc<AtomicBool>);
+
+impl Hooks for Resumes {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: FrameTime) -> Result<(), ()> {
+        if self.0.load(Ordering::Relaxed) {
+            simulation.resume();
+        }
+        Ok(())
+    }
+}
+
 #[test]
 fn events_of_the_steps_that_a_stop_runs_are_displayed() {
     let mut simulation = space();
@@ -201,10 +217,14 @@ fn events_of_the_steps_that_a_stop_runs_are_displayed() {
         let collider = ball().active_events(ActiveEvents::COLLISION_EVENTS);
         simulation.physics.insert(body, collider);
     }
+    simulation.pause();
+    let closed = Arc::new(AtomicBool::new(false));
+    let hooks = Resumes(Arc::clone(&closed));
     let settings = RunnerSettings::default();
-    let (mut runner, mut worker) = Runner::without_thread(simulation, Idle, settings);
+    let (mut runner, mut worker) = Runner::without_thread(simulation, hooks, settings);
     worker.run_until(MS(0));
     runner.frame_at(MS(0));
+    closed.store(true, Ordering::Relaxed);
     let (mut simulation, _) = worker.stop(runner, MS(40));
     let mut starts = 0;
     for _ in 0..20 {

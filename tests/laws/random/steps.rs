@@ -2,7 +2,7 @@
 //! steps, keeps a copy before each, and goes back by assigning it. A simulation that is copied, or saved and loaded,
 //! continues as one that is not.
 
-use crate::random::game::action::{Action, Past, Reach, Setting, Shelf, Value, Whole, act};
+use crate::random::game::action::{Action, OnBody, Past, Reach, Setting, Shelf, Value, Whole, act};
 use crate::random::game::log::{Bits, Id, ids};
 use crate::random::game::player::{Planned, Player, begin_step};
 use crate::random::game::script::Setup;
@@ -224,6 +224,16 @@ impl Plain {
         let state = self.simulation.physics.clone();
         self.states.insert(step.tick, state);
         if hook.after.is_none() {
+            // A target sets the next position of its body at once, which the body keeps if its type changes then.
+            let has = |is: fn(&OnBody) -> bool| {
+                let mut deeds = hook.before.iter();
+                deeds.any(|it| matches!(it, Action::Body(_, deed) if is(deed)))
+            };
+            if has(|it| matches!(it, OnBody::Target(..)))
+                && has(|it| matches!(it, OnBody::SetType(_)))
+            {
+                return Err(Unknown);
+            }
             // The step does not run, and drops its forces. Everything else happens between two steps.
             let mut is_at_hand = true;
             for action in &hook.before {

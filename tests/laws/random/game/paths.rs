@@ -190,6 +190,7 @@ impl Paths {
                     let by = Pose::from_translation(by);
                     self.bodies.values_mut().for_each(|it| it.transform(&by));
                 }
+                Effect::LinksMoved => self.are_links_moved = true,
                 Effect::Pushed(key) => {
                     if let Some(known) = self.bodies.get_mut(&key) {
                         known.pushes = true;
