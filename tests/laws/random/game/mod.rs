@@ -34,6 +34,9 @@ pub use script::Script;
 /// A body that is no link any more is displayed where the other links held it, until the next step.
 pub const A_FORMER_LINK_STAYS_WHERE_THE_OTHERS_HELD_IT: bool = true;
 
+/// In the step after a shift of the origin, the visual error of a link ends.
+pub const A_SHIFTED_LINK_LOSES_ITS_ERROR: bool = true;
+
 /// If a runner or an overlap is stopped right after a change of the rate, one thread displays an earlier time.
 pub const A_STOP_AFTER_A_CHANGE_OF_RATE_GOES_BACK_IN_TIME: bool = true;
 

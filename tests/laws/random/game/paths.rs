@@ -186,6 +186,7 @@ impl Paths {
         for effect in effects {
             match *effect {
                 Effect::Shifted(by) => {
+                    self.are_links_moved |= super::A_SHIFTED_LINK_LOSES_ITS_ERROR;
                     self.origin -= by;
                     let by = Pose::from_translation(by);
                     self.bodies.values_mut().for_each(|it| it.transform(&by));
