@@ -351,7 +351,9 @@ impl Screen {
         self.bodies
             .insert(key, Displayed::Resting { pose, moved_index });
         self.changed_at_rest.grow(self.bodies.len());
-        if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_new {
+        // After a shift of the origin, an equal pose is another place.
+        let is_elsewhere = |before| self.origin_shift != Vector::ZERO || !is_same(&before, &now);
+        if before.is_none_or(is_elsewhere) || marks.is_new {
             self.report_resting(key, now);
         }
     }

@@ -23,8 +23,8 @@ use crate::pose::Movers;
 /// those [changed since](crate::Simulation::changes_since).
 ///
 /// # Motion vectors
-/// Keep a copy of the previous frame's poses. For the bodies that [`jumped`](Self::jumped), overwrite the copies with
-/// the new poses. If the [origin was shifted](crate::Frame::origin_shift), move the copies with it.
+/// Keep a copy of the previous frame's poses. If the [origin was shifted](crate::Frame::origin_shift), move the copies
+/// with it. Then, for the bodies that [`jumped`](Self::jumped), overwrite the copies with the new poses.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderData<'a> {
     screen: &'a Screen,

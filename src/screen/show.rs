@@ -149,7 +149,7 @@ impl Screen {
     }
 
     /// Displays the moving bodies from index `start` on at these poses, and reports in `moved` new bodies and those
-    /// whose pose has changed by any bit.
+    /// whose pose has changed by any bit, or all after a shift of the origin.
     ///
     /// In most frames every moving body moves. While that holds, `moved` is `AllMoving`, which needs no list, and the
     /// first loop only writes the poses. At the first body that has not moved, `moved` becomes a list of the bodies
@@ -158,8 +158,10 @@ impl Screen {
         let indices = start..start + poses.len();
         let marks = &mut self.marks[indices.clone()];
         let shown = &mut self.moving[indices];
-        let has_moved =
-            |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_new || !is_same(pose, shown);
+        let is_shifted = self.origin_shift != Vector::ZERO;
+        let has_moved = |shown: &Pose, marks: &Marks, pose: &Pose| {
+            marks.is_new || is_shifted || !is_same(pose, shown)
+        };
         // The index in `poses` at which the second loop begins, or `None` if `moved` stays `AllMoving`.
         let mut list_from = Some(0);
         if matches!(self.moved, MovedList::AllMoving(_)) {

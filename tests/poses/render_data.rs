@@ -9,6 +9,7 @@ use evenstep::{BodyKey, Correction, Hooks, Physics, Simulation, Smoothing};
 use scenes::renderer::Renderer;
 use scenes::testing::{pose, spin, translation};
 use scenes::{MS, advance, ball, flyer, flyer_in_space};
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 struct Idle;
@@ -221,6 +222,35 @@ fn an_origin_shift_is_neither_a_jump_nor_motion() {
         simulation.pose(key).unwrap().translation.x,
         before.translation.x - 64.0
     );
+}
+
+/// The teleport and the shift leave the numbers of its pose as they were, whether it moves or rests.
+#[test]
+fn a_body_that_is_teleported_with_the_origin_is_listed_as_moved_and_jumped() {
+    for is_fixed in [false, true] {
+        let (mut simulation, flyer) = displayed();
+        let body = if is_fixed {
+            RigidBodyBuilder::fixed()
+        } else {
+            RigidBodyBuilder::dynamic()
+        };
+        let body = body.translation(Vector::X * 500.0);
+        let ship = simulation.physics.insert(body, ball());
+        advance(&mut simulation, 100);
+        let before = simulation.frame().clone();
+        simulation.advance(MS(10), |physics, _| {
+            let there = translation(100_500.0, 0.0, 0.0);
+            physics.teleport(ship, there).unwrap();
+            physics.shift_origin(Vector::X * 100_000.0).unwrap();
+        });
+        let moved = simulation.moved().iter().map(|(key, _)| *key);
+        let moved: BTreeSet<_> = moved.collect();
+        assert_eq!(moved, BTreeSet::from([flyer, ship]));
+        assert_eq!(simulation.pose(ship), Some(translation(500.0, 0.0, 0.0)));
+        assert_eq!(jumped(&simulation), [ship]);
+        let changes = simulation.changes_since(&before).unwrap();
+        assert!(changes.moved.iter().any(|(key, _)| *key == ship));
+    }
 }
 
 #[test]
