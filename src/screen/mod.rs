@@ -351,7 +351,7 @@ impl Screen {
         self.bodies
             .insert(key, Displayed::Resting { pose, moved_index });
         self.changed_at_rest.grow(self.bodies.len());
-        // After a shift of the origin, an equal pose is another place.
+        // After a shift of the origin, an equal pose is another position in the world.
         let is_elsewhere = |before| self.origin_shift != Vector::ZERO || !is_same(&before, &now);
         if before.is_none_or(is_elsewhere) || marks.is_new {
             self.report_resting(key, now);

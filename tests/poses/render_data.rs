@@ -237,7 +237,7 @@ fn a_body_that_is_teleported_with_the_origin_is_listed_as_moved_and_jumped() {
         let body = body.translation(Vector::X * 500.0);
         let ship = simulation.physics.insert(body, ball());
         advance(&mut simulation, 100);
-        let before = simulation.frame().clone();
+        let before = simulation.frame();
         simulation.advance(MS(10), |physics, _| {
             let there = translation(100_500.0, 0.0, 0.0);
             physics.teleport(ship, there).unwrap();
