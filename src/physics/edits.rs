@@ -287,14 +287,14 @@ impl Physics {
     /// Lists all links of multibodies among the movers, because their joints may have changed. Rapier places them in each
     /// step, even those that sleep or are disabled, and wakes none.
     fn add_links(&mut self) {
-        let multibodies = self.world.rapier.multibody_joints.multibodies();
+        let Self { world, pairs, .. } = self;
+        let multibodies = world.rapier.multibody_joints.multibodies();
         for link in multibodies.flat_map(Multibody::links) {
             let handle = link.rigid_body_handle();
-            let is_fixed = |body: &RigidBody| body.is_fixed();
-            if let Some(key) = self.world.keys.key(handle)
-                && !self.world.get(key).is_some_and(is_fixed)
+            if let Some(key) = world.keys.key(handle)
+                && world.get(key).is_some_and(|body| !body.is_fixed())
             {
-                self.pairs.add_mover(key, handle);
+                pairs.add_mover(key, handle);
             }
         }
     }

@@ -297,8 +297,7 @@ where
     /// within a period, as in a pause.
     ///
     /// For a copy, saved bytes or a [preview](crate::Physics::preview), use [`call`](Self::call). Between two steps, a
-    /// question gets a copy in which queries find all changes, and its next steps may differ from those of the
-    /// simulation.
+    /// question gets a copy in which queries find all changes. That copy may not continue like the simulation.
     ///
     /// # Errors
     /// [`SendError`]

@@ -159,12 +159,13 @@ impl<E> View<E> {
         } else {
             Duration::ZERO
         };
-        let extrapolated_to = if self.mail.reading.displays_state {
+        // Bodies are extrapolated to this time at most.
+        let latest = if self.mail.reading.displays_state {
             newest_time
         } else {
             present
         };
-        self.show_time(time, decay_time, extrapolated_to);
+        self.show_time(time, decay_time, latest);
     }
 
     /// Displays the last picture again, at this time in seconds.
@@ -216,9 +217,9 @@ impl<E> View<E> {
         self.mail.delay
     }
 
-    /// Displays the simulated time `time`, in seconds, and extrapolates to `present` at most. Visual errors decay for
+    /// Displays the simulated time `time`, in seconds, and extrapolates to `latest` at most. Visual errors decay for
     /// `elapsed`, which is the real time since the last frame, or zero in a pause.
-    fn show_time(&mut self, time: f64, elapsed: Duration, present: f64) {
+    fn show_time(&mut self, time: f64, elapsed: Duration, latest: f64) {
         let (snapshot, mut changes) = self.take_state_at(time);
         // At first and after a rewind, the view lacks the states before this one, so it displays the beginning of this
         // one's step instead of an earlier time.
@@ -244,7 +245,7 @@ impl<E> View<E> {
         let until = |time: f64| rounded(time - snapshot.time.as_secs_f64()).max(0.0);
         let last_seconds_ahead = until(self.extrapolated_to);
         let seconds_ahead = (alpha * snapshot.next_dt)
-            .min(until(present))
+            .min(until(latest))
             .max(last_seconds_ahead);
         let is_same = |(last, last_alpha): &(Arc<Snapshot>, f32)| {
             Arc::ptr_eq(last, &snapshot)

@@ -30,6 +30,18 @@ fn frame(runner: &mut Runner<Idle>, worker: &mut Worker<Idle>, number: u64) {
     runner.frame_at(now);
 }
 
+fn remove(runner: &Runner<Idle>, body: BodyKey) {
+    runner
+        .call(move |simulation, _| drop(simulation.physics.remove(body)))
+        .unwrap();
+}
+
+fn roll_back(runner: &Runner<Idle>, tick: u64) {
+    runner
+        .call(move |simulation, _| simulation.roll_back(tick).unwrap())
+        .unwrap();
+}
+
 #[test]
 fn a_body_that_was_removed_before_the_host_starts_is_reported() {
     let dead = || {
@@ -117,9 +129,7 @@ fn maps_without_a_sync_learn_of_a_removal_that_was_displayed() {
     let present = worker.simulation().physics.clone();
     let unmatched = entities.unmatched(&mut world, &present);
     assert!(unmatched.is_empty());
-    runner
-        .call(move |simulation, _| drop(simulation.physics.remove(body)))
-        .unwrap();
+    remove(&runner, body);
     for number in 20..60 {
         frame(&mut runner, &mut worker, number);
     }
@@ -153,9 +163,7 @@ fn a_new_body_keeps_its_entity_although_its_key_was_removed() {
             assert_eq!(map.take_removed(&runner), []);
             map.moved(&runner).count();
         }
-        runner
-            .call(move |simulation, _| drop(simulation.physics.remove(old)))
-            .unwrap();
+        remove(&runner, old);
         for number in 5..15 {
             frame(&mut runner, &mut worker, number);
         }
@@ -181,14 +189,20 @@ fn a_new_body_keeps_its_entity_although_its_key_was_removed() {
     }
 }
 
-/// A rollback brings a body back while the view still displays its removal. The game matches its entities in the hook.
-#[test]
-fn a_body_that_a_rollback_brings_back_keeps_its_entity_if_it_is_matched() {
+/// Returns the scene of a simulation that keeps its states.
+fn kept_scene() -> (Simulation, BodyKey) {
     let (mut simulation, body) = scene();
     simulation.keep(Kept {
         ticks: 60,
         ..simulation.kept()
     });
+    (simulation, body)
+}
+
+/// A rollback brings a body back while the view still displays its removal. The game matches its entities in the hook.
+#[test]
+fn a_body_that_a_rollback_brings_back_keeps_its_entity_if_it_is_matched() {
+    let (simulation, body) = kept_scene();
     let restored = simulation.physics.clone();
     let tick = restored.tick();
     let (mut runner, mut worker) =
@@ -200,16 +214,12 @@ fn a_body_that_a_rollback_brings_back_keeps_its_entity_if_it_is_matched() {
         frame(&mut runner, &mut worker, number);
         number += 1;
     }
-    runner
-        .call(move |simulation, _| drop(simulation.physics.remove(body)))
-        .unwrap();
+    remove(&runner, body);
     while runner.view().removed() != [body] {
         frame(&mut runner, &mut worker, number);
         number += 1;
     }
-    runner
-        .call(move |simulation, _| simulation.roll_back(tick).unwrap())
-        .unwrap();
+    roll_back(&runner, tick);
     worker.run_until(MS(7 * number));
     assert!(map.unmatched(&restored).is_empty());
     assert_eq!(map.take_removed(&runner), []);
@@ -221,9 +231,7 @@ fn a_body_that_a_rollback_brings_back_keeps_its_entity_if_it_is_matched() {
     assert!(runner.view().pose(body).is_some());
 
     // A later removal still counts.
-    runner
-        .call(move |simulation, _| drop(simulation.physics.remove(body)))
-        .unwrap();
+    remove(&runner, body);
     let mut removed = Vec::new();
     for number in number + 10..number + 30 {
         frame(&mut runner, &mut worker, number);
@@ -236,11 +244,7 @@ fn a_body_that_a_rollback_brings_back_keeps_its_entity_if_it_is_matched() {
 /// A game on the thread puts a copy of its map back with the restored state, and so matches nothing.
 #[test]
 fn a_body_that_a_rollback_brings_back_keeps_its_entity_in_a_restored_map() {
-    let (mut simulation, body) = scene();
-    simulation.keep(Kept {
-        ticks: 60,
-        ..simulation.kept()
-    });
+    let (simulation, body) = kept_scene();
     let tick = simulation.physics.tick();
     let (mut runner, mut worker) =
         Runner::without_thread(simulation, Idle, RunnerSettings::default());
@@ -255,17 +259,13 @@ fn a_body_that_a_rollback_brings_back_keeps_its_entity_in_a_restored_map() {
         map.moved(&runner).count();
         copy = map.clone();
     }
-    runner
-        .call(move |simulation, _| drop(simulation.physics.remove(body)))
-        .unwrap();
+    remove(&runner, body);
     while map.take_removed(&runner).is_empty() {
         map.moved(&runner).count();
         frame(&mut runner, &mut worker, number);
         number += 1;
     }
-    runner
-        .call(move |simulation, _| simulation.roll_back(tick).unwrap())
-        .unwrap();
+    roll_back(&runner, tick);
     worker.run_until(MS(7 * number));
     let mut map = copy;
     for number in number..number + 10 {

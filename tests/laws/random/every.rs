@@ -384,7 +384,6 @@ mod tests {
         judge_in_every_host(&script);
     }
 
-    /// A failed game is pasted like this one.
     /// After the panic, the force counts as one of the hook that has panicked.
     #[test]
     fn a_force_that_is_added_in_a_pause_after_a_panic_waits() {
@@ -430,6 +429,7 @@ mod tests {
         judge_in_every_host(&script);
     }
 
+    /// A failed game is pasted like this one.
     #[test]
     fn a_printed_game_can_be_pasted() {
         use crate::random::game::names::*;

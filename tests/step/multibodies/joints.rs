@@ -3,7 +3,7 @@
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
-use scenes::{MS, ball, space};
+use scenes::{MS, advance, ball, space};
 use std::convert::Infallible;
 
 struct Idle;
@@ -35,9 +35,8 @@ fn arm() -> (Simulation, BodyKey) {
     let root = physics.insert(RigidBodyBuilder::fixed(), ball());
     let tip = physics.insert(RigidBodyBuilder::dynamic().translation(Vector::X), ball());
     join(physics, [root, tip], Vector::X);
-    simulation.advance(MS(3_000), |_, _| ());
     while simulation.physics.tick() < 300 {
-        simulation.advance(MS(10), |_, _| ());
+        advance(&mut simulation, 10);
     }
     assert!(simulation.physics.body(tip).unwrap().is_sleeping());
     (simulation, tip)
@@ -84,11 +83,11 @@ fn bodies_at_rest_are_displayed_where_a_new_joint_places_them() {
             body.set_enabled(!is_disabled || key == root);
         }
         for _ in 0..10 {
-            simulation.advance(MS(10), |_, _| ());
+            advance(&mut simulation, 10);
         }
         join(&mut simulation.physics, [root, link], Vector::X);
         for _ in 0..10 {
-            simulation.advance(MS(10), |_, _| ());
+            advance(&mut simulation, 10);
         }
         let rapier = *simulation.physics.body(link).unwrap().position();
         assert!(rapier.translation.x < 2.0);

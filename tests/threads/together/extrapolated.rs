@@ -3,7 +3,7 @@
 use super::*;
 use evenstep::{Correction, Smoothing};
 
-/// What happens to a flyer at 10 m/s.
+/// An event in the flight of a body at 10 m/s.
 #[derive(Clone, Copy)]
 enum Deed {
     /// In the hook after step 20, the game pauses.
@@ -86,8 +86,8 @@ fn play(host: u8, deed: Deed, smoothing: Smoothing, ms: u64) -> (Vec<f32>, f32) 
             let settings = RunnerSettings::default();
             let (mut runner, mut worker) = Runner::without_thread(simulation, game, settings);
             for now in frames.map(|frame| MS(frame * ms)) {
-                while worker.run_until(now).is_some_and(|next| next <= now) {}
-                shown.push(x(runner.frame_at(now).pose(flyer)));
+                let view = run_frame(&mut runner, &mut worker, now);
+                shown.push(x(view.pose(flyer)));
             }
             worker.simulation().physics.clone()
         }

@@ -9,7 +9,7 @@ mod waiting;
 use evenstep::input::TickQueue;
 use evenstep::rapier::prelude::*;
 use evenstep::rewind::Kept;
-use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::threads::{Overlap, Runner, RunnerSettings, View, Worker};
 use evenstep::time::FrameTime;
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use scenes::everything::{Everything, Script};
@@ -27,6 +27,20 @@ const STEPS: usize = 120;
 
 /// The observable result of a step: bodies, particles and events.
 type Seen = (u64, u64, Vec<Vector>, String);
+
+/// Runs the steps that are due, and then a frame.
+fn run_frame<'a, H>(
+    runner: &'a mut Runner<H>,
+    worker: &mut Worker<H>,
+    now: Duration,
+) -> &'a View<H::Error>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+    while worker.run_until(now).is_some_and(|next| next <= now) {}
+    runner.frame_at(now)
+}
 
 /// A scene with everything in it and input that depends on the tick, and the result of each step.
 struct Game {

@@ -1,7 +1,6 @@
 //! A rollback waits, because the hook of its steps fails. The picture of a view stays.
 
 use super::*;
-use evenstep::threads::{View, Worker};
 
 /// Fails in resimulated steps, until it is told that they may run.
 struct Waits(Arc<AtomicU64>);
@@ -38,20 +37,6 @@ fn show_from(simulation: &mut Simulation, fixed: BodyKey) {
 fn go_back(simulation: &mut Simulation) {
     let tick = simulation.physics.tick();
     simulation.roll_back(tick - 3).unwrap();
-}
-
-/// Runs the steps that are due, and then a frame.
-fn run_frame<'a, H>(
-    runner: &'a mut Runner<H>,
-    worker: &mut Worker<H>,
-    now: Duration,
-) -> &'a View<H::Error>
-where
-    H: Hooks + Send + 'static,
-    H::Error: Send + 'static,
-{
-    while worker.run_until(now).is_some_and(|next| next <= now) {}
-    runner.frame_at(now)
 }
 
 /// Checks where the flyer and the error were in each frame: 20 frames before the rollback, 20 while it waits, and 20

@@ -247,12 +247,12 @@ impl Game {
         let play = || {
             for action in script.acts(When::Between) {
                 let displayed = match &self.host {
-                    Host::One(simulation, _) => Some(&**simulation),
+                    Host::One(simulation, _) if !self.player.parts().has_panicked => {
+                        Some(&**simulation)
+                    }
                     _ => None,
                 };
-                if !(action.is_push()
-                    && (self.player.parts().has_panicked || script.hides_forces(displayed)))
-                {
+                if !(action.is_push() && script.hides_forces(displayed)) {
                     self.act(action);
                 }
             }

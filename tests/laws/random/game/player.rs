@@ -211,8 +211,11 @@ impl Player {
     /// Begins a frame, with all that the game does before it.
     pub fn begin(&mut self, simulation: &mut Simulation, time: Duration) {
         let actions: Vec<_> = self.parts().script.acts(When::BeforeFrame).collect();
-        let is_view = self.parts().is_view;
-        let hides_forces = self.hides_forces((!is_view).then_some(&*simulation));
+        let hides_forces = {
+            let parts = self.parts();
+            let is_known = !parts.is_view && !parts.has_panicked;
+            parts.script.hides_forces(is_known.then_some(&*simulation))
+        };
         for action in actions {
             if !(action.is_push() && hides_forces) {
                 self.perform(action, &mut Reach::Simulation(simulation));
@@ -226,13 +229,6 @@ impl Player {
         self.parts().has_panicked = false;
         self.touch(&mut simulation.physics);
         self.see(simulation, time);
-    }
-
-    /// Returns whether the logs cannot tell if a force that is added before the frame acts in it, as in
-    /// [`FrameScript::hides_forces`]. After a panic, forces may belong to the step whose hook has panicked.
-    pub fn hides_forces(&self, simulation: Option<&Simulation>) -> bool {
-        let parts = self.parts();
-        parts.has_panicked || parts.script.hides_forces(simulation)
     }
 
     /// Reads the settings of a frame that is about to begin.

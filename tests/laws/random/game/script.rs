@@ -71,7 +71,8 @@ impl FrameScript {
 
     /// Returns whether the logs cannot tell if a force that is added before the frame acts in it. A frame in a pause
     /// forgets forces, which a view does not show (`None`), nor whether they belong to the frames of a state that the
-    /// game takes over. If a panic has left a step at hand, the frame drops it with its forces.
+    /// game takes over. If a panic has left a step at hand, the frame drops it with its forces. After any panic of a hook
+    /// (`None` too), they may belong to its step.
     pub fn hides_forces(&self, simulation: Option<&Simulation>) -> bool {
         let is_hidden = simulation.is_none_or(|it| it.physics.current_step().is_some());
         is_hidden || self.takes_over()
